@@ -1,4 +1,4 @@
-/** Files that are no history: a code and a word on what to do, never a stack trace or a hang. */
+/** Files that are not a history: a code and what to do, never a stack trace or a hang. */
 
 import { describe, expect, test } from "vitest";
 
@@ -15,7 +15,7 @@ const DEEP = `[${"[".repeat(100_000)}${"]".repeat(100_000)}]`;
 describe.each([
   ["nothing", "", "input_invalid"],
   ["blanks", " \n\t\n", "input_invalid"],
-  ["no JSON", "not json", "input_invalid"],
+  ["not JSON", "not json", "input_invalid"],
   ["a text", '"text"', "input_invalid"],
   ["a number", "7", "input_invalid"],
   ["an object without a history", "{}", "input_invalid"],
@@ -36,7 +36,7 @@ describe.each([
 const line = (payload: unknown): string =>
   `${JSON.stringify({ timestamp: "t", type: "response_item", payload })}\n`;
 
-test("bytes that are no text are refused, unless only a line of many is damaged", () => {
+test("bytes that are not text are refused, unless only one line of many is damaged", () => {
   const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0xfe]);
   expect(() => checkHistory(picture)).toThrow(expect.objectContaining({ code: "file_not_text" }));
   const ask = line({ type: "message", role: "user", content: [{ type: "input_text", text: "Hé" }] });
@@ -53,12 +53,12 @@ test("bytes that are no text are refused, unless only a line of many is damaged"
   });
 });
 
-test("what is larger than any history is refused unread", () => {
+test("a file larger than any history is refused unread", () => {
   const huge = { length: MAX_HISTORY_BYTES + 1 } as unknown as Uint8Array;
   expect(() => checkHistory(huge)).toThrow(expect.objectContaining({ code: "file_too_large" }));
 });
 
-test("a vendor nobody knows is an error that names those that are known", () => {
+test("an unknown vendor is an error that names the known ones", () => {
   expect(() => checkHistory('[{"role":"tool","tool_call_id":"x","content":""}]', { vendor: "acme" })).toThrow(
     expect.objectContaining({
       code: "vendor_unknown",
@@ -85,8 +85,8 @@ const STRANGE = [
   '{"input":"just a text"}',
 ];
 
-describe.each(Object.keys(FORMATS) as FormatName[])("forced to be %s", (format) => {
-  test.each(STRANGE)("%s is taken, repaired or refused with a code", (text) => {
+describe.each(Object.keys(FORMATS) as FormatName[])("a file forced to be %s", (format) => {
+  test.each(STRANGE)("%s is accepted, repaired or refused with a code", (text) => {
     for (const run of [checkHistory, repairHistory]) {
       try {
         expect(run(text, { format }).format).toBe(format);

@@ -1,4 +1,4 @@
-/** `throughline check` and `throughline repair` as a person runs them. */
+/** `throughline check` and `throughline repair` as a user runs them. */
 
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const SOUND = JSON.stringify([
   { type: "message", role: "assistant", content: "Hello." },
 ]);
 
-test("check says what a file is, what is wrong, and leaves with 5", async () => {
+test("check says what a file is and what is wrong, and exits with 5", async () => {
   const place = newPlace();
   place.write("broken.json", BROKEN);
   place.write("sound.json", SOUND);
@@ -37,7 +37,7 @@ test("check says what a file is, what is wrong, and leaves with 5", async () => 
   });
 });
 
-test("repair writes a copy that check finds sound, once, and never over something", async () => {
+test("repair writes a copy that check finds sound, once, and never overwrites a file", async () => {
   const place = newPlace();
   place.write("broken.json", BROKEN);
   const dry = await run(place, ["repair", "broken.json", "--dry-run"]);
@@ -57,7 +57,7 @@ test("repair writes a copy that check finds sound, once, and never over somethin
   expect(readdirSync(place.work).toSorted()).toEqual(["broken.json", "broken.repaired.json"]);
 });
 
-test("a request that rests on what the server keeps is left alone, and a note says what was not judged", async () => {
+test("a request that relies on server state is left alone, and a note says what was not judged", async () => {
   const place = newPlace();
   const output = { type: "function_call_output", call_id: "call_1", output: "sunny" };
   place.write("chain.json", JSON.stringify({ model: "m", previous_response_id: "resp_1", input: [output] }));
@@ -74,7 +74,7 @@ test("a request that rests on what the server keeps is left alone, and a note sa
   expect(readdirSync(place.work)).toEqual(["chain.json"]);
 });
 
-test("repair takes the words of the API", async () => {
+test("repair accepts the API's error text", async () => {
   const place = newPlace();
   const message = {
     type: "message",
@@ -88,7 +88,7 @@ test("repair takes the words of the API", async () => {
   expect(place.read("lost.repaired.json")).not.toContain("msg_1");
 });
 
-test("a damaged session is saved into one of its own, which goes on; the original stays as it is", async () => {
+test("a damaged session is salvaged into a new one, which can continue; the original stays unchanged", async () => {
   const place = newPlace();
   place.damaged = true;
   const { env } = await emulatorOf();
@@ -111,7 +111,7 @@ test("a damaged session is saved into one of its own, which goes on; the origina
   expect(await run(place, ["-r", `${id}-repaired`, "-p", "go on"], { env })).toMatchObject({ code: 0 });
 });
 
-test("a whole session has nothing to repair, by id and by path", async () => {
+test("an intact session has nothing to repair, by id and by path", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await run(place, ["-p", "hello"], { env });
@@ -126,16 +126,16 @@ test("a whole session has nothing to repair, by id and by path", async () => {
 
 test.each([
   ["nothing", "", "the file is empty"],
-  ["no history", '{"a":1}', "no history of a format known here"],
+  ["not a history", '{"a":1}', "no history of a format known here"],
   [
     "JSON that was cut off",
     '{"input":\n[{"type":"reasoning"\n',
     "it ends at line 2, column 21, in the middle of a value",
   ],
   ["broken JSON", '{"input":\n[{"type";1}]}', "it is not JSON (line 2, column 9)"],
-  ["no JSON", "hello there", "it is not JSON: "],
+  ["not JSON", "hello there", "it is not JSON: "],
   ["deep brackets", "[".repeat(5000) + "]".repeat(5000), "nested deeper"],
-])("%s: a sentence and exit code 2, from both", async (_, text, words) => {
+])("%s: both commands print one sentence and exit with 2", async (_, text, words) => {
   const place = newPlace();
   place.write("bad.json", text);
   for (const command of ["check", "repair"]) {
@@ -145,7 +145,7 @@ test.each([
   }
 });
 
-test("200 MB, a folder and a file that is not there: said at once", async () => {
+test("200 MB, a folder and a missing file are reported at once", async () => {
   const place = newPlace();
   truncateSync(place.write("huge.json", ""), 200 * 1024 * 1024);
   for (const [name, words] of [

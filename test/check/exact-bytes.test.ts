@@ -1,4 +1,7 @@
-/** What a repair does not name keeps its exact text: numbers no double can hold, escapes, key order, repeated keys, space. */
+/**
+ * Everything that a repair does not name keeps its exact text: numbers no double can hold, escapes, key order, repeated
+ * keys, space.
+ */
 
 import { expect, test } from "vitest";
 
@@ -22,7 +25,7 @@ test.each([
     `{"model":"gpt-5", "messages" : [{"role":"user","content":"Hi."},{"role":"assistant","content":"x","tool_calls":[],"name":"n"}, {"role":"user","content":[{"type":"text","text":"x",${ODD}}]}],"seed":12345678901234567890}`,
     `{"model":"gpt-5", "messages" : [{"role":"user","content":"Hi."},{"role":"assistant","content":"x","name":"n"},{"role":"user","content":[{"type":"text","text":"x",${ODD}}]}],"seed":12345678901234567890}`,
   ],
-])("%s: only what is wrong changes", (_, broken, mended) => {
+])("%s: only the wrong part changes", (_, broken, mended) => {
   const { text, changes, remaining } = repairHistory(broken);
   expect([text, changes.length, remaining]).toEqual([mended, 1, []]);
 });

@@ -1,11 +1,11 @@
 /**
- * One conversation in the shapes other tools store it in: a question, a thought with a call, its result, a thought with an
- * answer. Payloads are the emulator's own, so what comes out of a repair can be sent.
+ * One conversation in the shapes in which other tools store it: a question, a thought with a call, its result, a
+ * thought with an answer. Payloads are the emulator's own, so that a repaired file can be sent.
  */
 
 import type { Json } from "../emulator/emulator-client.ts";
 
-/** The conversation, in neutral words. */
+/** The conversation, in neutral terms. */
 export interface Told {
   readonly callId: string;
   readonly args: Json;

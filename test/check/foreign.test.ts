@@ -1,6 +1,6 @@
 /**
- * What other tools store: told by its content, linted, repaired. Per format a good sample and broken ones; what a repair
- * leaves is sent to the strict emulator as the tool would send it.
+ * Files of other tools: recognised by content, linted, repaired. Each format has a good sample and broken ones; the
+ * repaired file is sent to the strict emulator as the tool would send it.
  */
 
 import { describe, expect, test } from "vitest";
@@ -72,7 +72,7 @@ async function told(
   };
 }
 
-/** Sent as the tool would send it, with what the user says next. */
+/** Sent as the tool would send it, with the user's next message. */
 async function refusalOf(emulator: Emulator, text: string, format: FormatName): Promise<string | undefined> {
   const { pieces, dialect } = openHistory(text, format);
   const sent = [...pieces.map((piece) => JSON.parse(piece.text) as Json), user("And tomorrow?")];
@@ -86,7 +86,7 @@ async function refusalOf(emulator: Emulator, text: string, format: FormatName): 
 }
 
 type Break = (text: string) => string;
-/** Takes out the lines, or the elements of an array, whose text matches. */
+/** Removes the lines, or the elements of an array, whose text matches. */
 const without =
   (pattern: RegExp): Break =>
   (text) => {
@@ -256,7 +256,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
 };
 
-/** A line goes, and its children hang where it hung: what a clean-up of another tool leaves. */
+/** Removes a line and attaches its children to its parent, as another tool's clean-up does. */
 function relinked(text: string, pattern: RegExp): string {
   const values = text
     .trim()
@@ -311,7 +311,7 @@ function withoutContent(text: string, type: string): string {
 }
 
 describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, version, broken }) => {
-  test("is told by its content; a good one is left byte for byte, and is accepted", async () => {
+  test("is recognised by its content; a good one is left byte for byte, and is accepted", async () => {
     const { emulator, told: story } = await told(dialect);
     const text = write(story);
     expect(checkHistory(text)).toMatchObject({
@@ -323,7 +323,7 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, versi
     expect(await refusalOf(emulator, text, format)).toBeUndefined();
   });
 
-  test.each(Object.entries(broken))("%s: found, repaired, accepted", async (__, [rule, make]) => {
+  test.each(Object.entries(broken))("%s is found, repaired and accepted", async (__, [rule, make]) => {
     const { emulator, told: story } = await told(dialect);
     const text = make(write(story));
     const found = checkHistory(text);
@@ -343,7 +343,7 @@ const valuesIn = (text: string): unknown =>
 const lines = (text: string): readonly string[] => text.trim().split("\n");
 
 describe.each(Object.entries(SAMPLES))("%s", (_, { dialect, write, format }) => {
-  test("a name no API takes (T15) is mapped wherever it stands, the same in the call and its result", async () => {
+  test("maps a name no API accepts (T15) everywhere, the same in the call and its result", async () => {
     const { emulator, told: story } = await told(dialect);
     const good = write(story);
     const text = good.replaceAll(/\bweather(?=\\*")/g, "functions.weather");
@@ -362,7 +362,7 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { dialect, write, format }) => 
 const places = (text: string): readonly string[] =>
   checkHistory(text).findings.map(({ location }) => location);
 
-test("a place says where in the file: the line, the part", async () => {
+test("a location says where in the file: the line, the part", async () => {
   const { told: story } = await told("responses");
   expect(places(without(/function_call_output/)(codexRollout(story)))).toEqual(["line 6"]);
   expect(places(withoutPart(aiSdkUi(story), "text", 1))).toEqual(["[1].parts[4]"]);
@@ -376,7 +376,7 @@ test("a format can be forced, and a wrong one is an error", () => {
   );
 });
 
-test("two records on one line are parted, and none is lost", async () => {
+test("two records on one line are separated, and none is lost", async () => {
   const { told: story } = await told("responses");
   const text = codexRollout(story);
   expect(repairHistory(text.replace('}\n{"timestamp"', '}{"timestamp"')).text).toBe(text);

@@ -1,6 +1,6 @@
 /**
- * Logs as a hand or another program might have made them: whole lines, but responses that no model of ours would give, or
- * whose events say something else than the text they carry.
+ * Logs as a person or another program might have made them: whole lines, but responses that none of our models would
+ * give, or whose events do not match the text they carry.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { practiceTools } from "../support/practice-tools.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An item as it was understood; where given, what its event says besides, and the text that stands there instead. */
+/** An item as it was parsed; optionally extra fields of its event, and the text that is there instead. */
 export interface HandMade {
   readonly raw: Json;
   readonly says?: Json;
@@ -30,7 +30,7 @@ function settingsOf(model: Model): Settings {
   return settingsFor(model, { model, tools, system: "Be brief." });
 }
 
-/** `first`: false leaves the question out. */
+/** `first`: false omits the question. */
 export function handMadeLog(
   name: string,
   baseUrl: string,
@@ -92,7 +92,7 @@ function draftOf(
   return { ...understood, ...says, ...item };
 }
 
-/** A chat message is taken apart by its decoder; here its pieces are told by what they hold. */
+/** The decoder splits a chat message; here its parts are recognised by what they hold. */
 function understandPiece(raw: Json, text: string, outputIndex: number): ItemDraft {
   const base = { outputIndex, item: toRawJson(text) };
   if ("content" in raw)

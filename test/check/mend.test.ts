@@ -1,6 +1,6 @@
 /**
- * A log of ours whose next request breaks a numbered rule is mended by appending, for every rule that a log can break at
- * all; then the strict emulator takes the next request, at the first attempt.
+ * A log of ours whose next request breaks a numbered rule is repaired by appending, for every rule that a log can break
+ * at all; then the strict emulator accepts the next request at the first attempt.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -50,7 +50,7 @@ const CALL = {
 const SAYS = { content: "Hi." };
 
 const honest = (...raws: readonly Json[]): readonly HandMade[] => raws.map((raw) => ({ raw }));
-/** The event says what the first one says; the text is the second. */
+/** The event has the first value; the text is the second. */
 const lying = (says: Json, raw: Json): HandMade => ({ raw, says });
 
 interface Case {
@@ -166,7 +166,7 @@ const BREAKS: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Why no log can: docs/reliability.md. */
+/** docs/reliability.md says why no log can. */
 const NEVER =
   "R06 R08 R10 R11 R13 R15 R16 M01 M02 M04 M06 M08 M10 M15 M17 M18 M19 M20 M21 M22 M24 Q04 Q05 Q07 Q09 Q10".split(
     " ",
@@ -179,20 +179,20 @@ async function storeOf(events: readonly LoggedEvent[]): Promise<Store> {
   return store;
 }
 
-/** Of the request that the next message would make. */
+/** For the request that the next message would make. */
 async function brokenRules(log: Log): Promise<readonly string[]> {
   const next: Log = { ...log, events: stamped(log.events, [userMessage("Next")]) };
   return [...new Set((await previewFromLog(next)).violations.map(({ rule }) => rule))];
 }
 
-test("every rule is one that a log can break, or one that none can", () => {
+test("every rule either can be broken by a log, or cannot", () => {
   const all = [...RESPONSES_RULES, ...MESSAGES_RULES, ...CHAT_RULES].map(({ id }) => id);
   expect([...Object.keys(BREAKS), ...NEVER].toSorted()).toEqual(all.toSorted());
 });
 
 describe("a log whose next request breaks", () => {
   test.each(Object.entries(BREAKS))(
-    "%s is mended by appending, and the next request is taken",
+    "%s is repaired by appending, and the next request is accepted",
     async (rule, { model, groups, first }) => {
       const store = await storeOf(handMadeLog(model, emulator.baseUrl, groups, first));
       const log = await store.open("s", { mode: "write" });
@@ -200,7 +200,7 @@ describe("a log whose next request breaks", () => {
       expect(await brokenRules(log)).toContain(rule);
       const { drafts, repairs, remaining } = await planRepair(log);
       expect(remaining).toEqual([]);
-      expect(repairs.length).toBeGreaterThan(0); // one correction may mend several
+      expect(repairs.length).toBeGreaterThan(0); // one correction may repair several
       expect(drafts.at(-1)).toMatchObject({ type: "notice", code: "log_repaired" });
       await log.append(drafts);
       expect(log.events.slice(0, before.length)).toEqual(before);
@@ -242,7 +242,7 @@ const ODD: readonly unknown[] = [
   [null],
 ];
 
-/** Good groups of each dialect, to be spoilt. */
+/** Good groups of each dialect, to be corrupted. */
 const GROUPS: readonly (readonly [string, readonly Json[]])[] = [
   ["emu-reasoner", [RS, MSG, FC, { id: "ws_1", type: "web_search_call", status: "completed", action: {} }]],
   ["emu-claude", [THINK, { type: "redacted_thinking", data: "x" }, TEXT, USE]],
@@ -282,7 +282,7 @@ const tally = new Tally();
 afterAll(() => tally.print(`spoilt logs (${EXHAUSTIVE ? "all" : "a sample"})`));
 
 test.each(GROUPS)(
-  "%s: whatever is spoilt in a log, what can be sent after mending breaks no rule",
+  "%s: whatever is corrupted in a log, a request that can be sent after the repair breaks no rule",
   async (model, items) => {
     const all = [...spoilt(items)];
     for (const index of someOf(all.length, 40)) {

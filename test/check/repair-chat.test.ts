@@ -1,6 +1,6 @@
 /**
- * Broken chat histories, per vendor: refused by the strict emulator as they are, accepted when repaired; a repaired one is
- * left alone, and so is a healthy one.
+ * Broken chat histories, per vendor: the strict emulator refuses them as they are and accepts them once repaired; a
+ * repaired one is left alone, and so is a healthy one.
  */
 
 import fc from "fast-check";
@@ -189,7 +189,7 @@ test("every rule that a request alone can break is broken here", () => {
   expect([...new Set(Object.values(VISIBLE).map(({ rule }) => rule))].toSorted()).toEqual(rules.toSorted());
 });
 
-describe("what the rules see", () => {
+describe("a break that the rules see", () => {
   test.each(Object.entries(VISIBLE))("%s", async (_, { rule, model, make }) => {
     const { emulator, messages } = await healthy(model);
     const broken = JSON.stringify(body(model, make(messages)), undefined, 2);
@@ -203,7 +203,7 @@ describe("what the rules see", () => {
   });
 });
 
-test("reasoning that is gone cannot be made up: without a head to switch thinking off in, the finding stays", async () => {
+test("missing reasoning cannot be made up: without a head in which to switch thinking off, the finding stays", async () => {
   const { messages } = await healthy("emu-kimi");
   const text = JSON.stringify(messages.map((message) => without(message, "reasoning_content")));
   const { changes, remaining, text: after } = repairHistory(text, { vendor: "kimi" });
@@ -242,7 +242,7 @@ function suffer(messages: readonly Json[], mishaps: readonly Mishap[]): readonly
 }
 
 test.each(MODELS)(
-  "whatever happened to a history of %s, repaired it is accepted and stays as it is",
+  "whatever happened to a history of %s, once repaired it is accepted and stays unchanged",
   async (model) => {
     const { emulator, messages } = await healthy(model);
     await fc.assert(

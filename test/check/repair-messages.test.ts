@@ -1,6 +1,6 @@
 /**
- * Broken Anthropic histories: refused by the strict emulator as they are, accepted when repaired; a repaired one is left
- * alone, and so is a healthy one.
+ * Broken Anthropic histories: the strict emulator refuses them as they are and accepts them once repaired; a repaired
+ * one is left alone, and so is a healthy one.
  */
 
 import fc from "fast-check";
@@ -101,7 +101,7 @@ const gone =
   (messages) =>
     body(messages.filter((_, one) => !indexes.includes(one)));
 
-/** Which rule sees it, and the break. */
+/** The rule that sees it, and the break. */
 const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   "C05 thinking is the last block": ["M01", at(5, (list) => list.slice(0, 1))],
   "C02 an open loop without its thinking": [
@@ -237,7 +237,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   ],
 };
 
-/** Only the API can see these, and says so. */
+/** Only the API can see these, and its error says so. */
 const INVISIBLE: Readonly<Record<string, Break>> = {
   "C01 a changed thought": at(
     5,
@@ -272,7 +272,7 @@ test("every rule that a request alone can break is broken here", () => {
   expect([...new Set(Object.values(VISIBLE).map(([rule]) => rule))].toSorted()).toEqual(rules.toSorted());
 });
 
-describe("what the rules see", () => {
+describe("a break that the rules see", () => {
   test.each(Object.entries(VISIBLE))("%s", async (_, [rule, make]) => {
     const { emulator, messages } = await healthy();
     const broken = JSON.stringify(make(messages), undefined, 2);
@@ -286,7 +286,7 @@ describe("what the rules see", () => {
   });
 });
 
-describe("what only the API sees", () => {
+describe("a break that only the API sees", () => {
   test.each(Object.entries(INVISIBLE))("%s", async (_, make) => {
     const { emulator, messages } = await healthy();
     const broken = JSON.stringify(make(messages));
@@ -343,7 +343,7 @@ function suffer(messages: readonly Json[], mishaps: readonly Mishap[]): readonly
 }
 
 test(
-  "whatever happened to it, a repaired history is accepted and stays as it is",
+  "whatever happened to it, a repaired history is accepted and stays unchanged",
   async () => {
     const { emulator, messages } = await healthy();
     await fc.assert(

@@ -1,6 +1,6 @@
 /**
- * Broken Responses histories, one of each kind and generated ones: refused by the strict emulator as they are, accepted when
- * repaired; a repaired one is left alone, and so is a healthy one.
+ * Broken Responses histories, one of each kind and generated ones: the strict emulator refuses them as they are and
+ * accepts them once repaired; a repaired one is left alone, and so is a healthy one.
  */
 
 import fc from "fast-check";
@@ -60,7 +60,7 @@ async function refusalOf(emulator: Emulator, text: string): Promise<string | und
   return reply.status === 200 ? undefined : String(errorOf(reply)["message"]);
 }
 
-/** What the rules cannot see the API says; a few answers are enough to be through. */
+/** The API reports what the rules cannot see; a few rounds are enough. */
 async function accepted(emulator: Emulator, broken: string): Promise<string> {
   let { text } = repairHistory(broken);
   for (let round = 0; round < 20; round += 1) {
@@ -81,7 +81,7 @@ const gone =
   (input) =>
     input.filter((_, one) => !indexes.includes(one));
 
-/** Which rule sees it, and the break. */
+/** The rule that sees it, and the break. */
 const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   "P01 reasoning before the next user message": ["R01", gone(11)],
   "P05 the id of the reasoning is gone": ["R02", at(1, (item) => without(item, "id"))],
@@ -135,7 +135,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   ],
 };
 
-test("I10 a request that rests on what the server would have to remember stands on its own again", async () => {
+test("I10 a request that relies on server state is made self-contained", async () => {
   const { emulator, input } = await healthy();
   const broken = JSON.stringify({ ...base, previous_response_id: "resp_1", input });
   expect(checkHistory(broken).findings).toMatchObject([{ rule: "R14", location: "the request" }]);
@@ -144,10 +144,10 @@ test("I10 a request that rests on what the server would have to remember stands 
   expect([JSON.parse(text), changes.length]).toEqual([{ ...base, input }, 1]);
 });
 
-/** Other servers than the one the emulator stands for refuse these (T03: chat vendors, S06: vLLM). */
+/** Servers other than the one the emulator imitates refuse these (T03: chat vendors, S06: vLLM). */
 const LENIENT: ReadonlySet<string> = new Set(["R08", "R12"]);
 
-/** Only the API can see these, and says so. */
+/** Only the API can see these, and its error says so. */
 const INVISIBLE: Readonly<Record<string, Break>> = {
   "P02 a call without its reasoning": gone(1),
   "P03 a message without its reasoning": gone(10),
@@ -181,7 +181,7 @@ test("every rule that a request alone can break is broken here", () => {
   expect([...new Set(Object.values(VISIBLE).map(([rule]) => rule))].toSorted()).toEqual(rules.toSorted());
 });
 
-describe("what the rules see", () => {
+describe("a break that the rules see", () => {
   test.each(Object.entries(VISIBLE))("%s", async (_, [rule, make]) => {
     const { emulator, input } = await healthy();
     const broken = JSON.stringify({ ...base, input: make(input) }, undefined, 2);
@@ -199,7 +199,7 @@ test.each([
   ["shell_call", { action: { commands: ["ls"] } }],
   ["local_shell_call", { id: "lsh_1", action: { type: "exec", command: ["ls"] }, status: "completed" }],
   ["apply_patch_call", { operation: { type: "delete_file", path: "a" }, status: "completed" }],
-])("T01 a %s without its output gets one of its own form", async (type, more) => {
+])("T01 a %s without its output gets one of its own type", async (type, more) => {
   const { emulator } = await healthy();
   const broken = JSON.stringify([user("go"), { type, call_id: "call_1", ...more }, user("more")]);
   expect(checkHistory(broken).findings.map(({ rule }) => rule)).toContain("R06");
@@ -209,11 +209,11 @@ test.each([
     type: `${type}_output`,
     call_id: "call_1",
   });
-  // An id that the emulator never gave is refused for itself.
+  // An id that the emulator never issued is refused for that reason.
   if (!("id" in more)) expect(await refusalOf(emulator, repaired.text)).toBeUndefined();
 });
 
-describe("what only the API sees", () => {
+describe("a break that only the API sees", () => {
   test.each(Object.entries(INVISIBLE))("%s", async (_, make) => {
     const { emulator, input } = await healthy();
     const broken = JSON.stringify(make(input));
@@ -234,7 +234,7 @@ test("without its reasoning a history is accepted by another model", async () =>
   expect(await refusalOf(emulator, text.replace("emu-reasoner", "emu-reasoner-mini"))).toBeUndefined();
 });
 
-/** Anything may happen to a history that tools keep: what is left must be worth repairing. */
+/** Anything may happen to a history that tools keep, but the rest must be worth repairing. */
 const mishap = fc.oneof(
   fc.record({ kind: fc.constant("drop" as const), at: fc.nat(20) }),
   fc.record({ kind: fc.constant("double" as const), at: fc.nat(20) }),
@@ -267,7 +267,7 @@ function suffer(input: readonly Json[], mishaps: readonly Mishap[]): readonly Js
 }
 
 test(
-  "whatever happened to it, a repaired history is accepted and stays as it is",
+  "whatever happened to it, a repaired history is accepted and stays unchanged",
   async () => {
     const { emulator, input } = await healthy();
     await fc.assert(
@@ -283,7 +283,7 @@ test(
   timeoutFor(60),
 );
 
-test("a name that only the call carries is told as one change", () => {
+test("a name that only the call carries is reported as one change", () => {
   const { changes } = repairHistory(
     JSON.stringify([
       { type: "message", role: "user", content: [{ type: "input_text", text: "Look." }] },

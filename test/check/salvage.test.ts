@@ -1,4 +1,4 @@
-/** Damaged logs: what is whole is saved, the copy goes on, the original is not touched. */
+/** Damaged logs: the intact part is saved, the copy can continue, the original is not touched. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ function agentOn(emulator: Emulator): ReturnType<typeof createAgent> {
   });
 }
 
-/** The copy is opened, and the next turn is answered without a refusal. */
+/** Opens the copy; the next turn is answered without a refusal. */
 async function goesOn(emulator: Emulator, lines: Uint8Array): Promise<void> {
   const folder = temporaryFolder();
   await writeSession(folder, { lines: Buffer.from(lines), blobs: new Map() }, { id: "copy" });
@@ -59,12 +59,12 @@ async function goesOn(emulator: Emulator, lines: Uint8Array): Promise<void> {
 const linesIn = (bytes: Uint8Array): readonly string[] =>
   Buffer.from(bytes).toString("utf8").split("\n").slice(0, -1);
 
-test("a whole log is its own copy, byte for byte", async () => {
+test("an intact log is its own copy, byte for byte", async () => {
   const { bytes } = await story();
   expect(salvageLog(bytes, { session: "story" })).toMatchObject({ lines: bytes, lost: [], loosened: [] });
 });
 
-test("any one line may be damaged: all others are saved as they are, and the session goes on", async () => {
+test("if any one line is damaged, all others are saved unchanged, and the session can continue", async () => {
   const { emulator, bytes } = await story();
   const all = linesIn(bytes);
   let start = 0;
@@ -92,7 +92,7 @@ test("a lost line break costs nothing: both lines are found", async () => {
   expect(linesIn(lines).slice(0, linesIn(bytes).length)).toEqual(linesIn(bytes));
 });
 
-test("lines of another session that got into the file are left out", async () => {
+test("lines of another session that got into the file are omitted", async () => {
   const { bytes } = await story();
   const all = linesIn(bytes);
   const mixed = [...all.slice(0, 6), ...all.slice(1, 3), ...all.slice(6)].map((line) => `${line}\n`).join("");
@@ -102,7 +102,7 @@ test("lines of another session that got into the file are left out", async () =>
 });
 
 test(
-  "whatever happens to the middle or the end of the file, the copy goes on",
+  "whatever happens to the middle or the end of the file, the copy can continue",
   async () => {
     const { emulator, bytes } = await story();
     const wound = fc.record({
@@ -120,7 +120,7 @@ test(
           else if (kind === "cut") damaged = damaged.subarray(0, Math.max(from, 2000));
           else damaged = Buffer.concat([damaged.subarray(0, from), damaged.subarray(from + length)]);
         }
-        // Where not one line is left there is nothing to save, and that is said.
+        // If not one line is left, there is nothing to save, and the error says so.
         if (!linesIn(bytes).some((line) => damaged.includes(line))) {
           expect(() => salvageLog(damaged, { session: "story" })).toThrow(
             expect.objectContaining({ code: "log_unsalvageable" }),
@@ -140,7 +140,7 @@ test(
   timeoutFor(25),
 );
 
-test("a file without one whole line is an error with a code", () => {
+test("a file without one intact line is an error with a code", () => {
   expect(() => salvageLog(Buffer.from("nothing\n"), { session: "x" })).toThrow(
     expect.objectContaining({ code: "log_unsalvageable" }),
   );

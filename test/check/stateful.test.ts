@@ -1,6 +1,7 @@
 /**
- * Requests that rest on what the server keeps (`store` is on unless a request says otherwise): what the official clients
- * send by default is found sound and left byte for byte, what can still be judged is judged, and what cannot is said.
+ * Requests that rely on server state (`store` is on unless a request says otherwise): the official clients' default
+ * requests are found sound and left byte for byte, everything that can still be judged is judged, and a note names the
+ * rest.
  */
 
 import { createOpenAI } from "@ai-sdk/openai";
@@ -39,7 +40,7 @@ function outputsFor(
   );
 }
 
-/** Nothing found, nothing changed, and the words that say what was not judged. */
+/** Nothing found, nothing changed, and a note that says what was not judged. */
 function soundAndUntouched(text: string, notes: readonly unknown[]): void {
   expect(checkHistory(text)).toMatchObject({ findings: [], notes });
   expect(repairHistory(text)).toEqual({
@@ -57,8 +58,8 @@ const FRONT = (name: string): string =>
 const NAMED =
   "items are sent by their ids alone, which is allowed because `store` is not false in this request: not judged is whether the server has them (R02, R03, R14)";
 
-describe("the official client, with its defaults", () => {
-  test("a chain of responses: outputs alone, and then a text", async () => {
+describe("the official client with its defaults", () => {
+  test("sends a chain of responses: outputs alone, and then a text", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const one = await client.responses.create({ ...ASK, input: "What is the weather in Paris?" });
@@ -72,14 +73,14 @@ describe("the official client, with its defaults", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("the whole conversation, with reasoning by its id alone", async () => {
+  test("sends the whole conversation, with reasoning by its id alone", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const input: OpenAI.Responses.ResponseInputItem[] = [
       { role: "user", content: "What is the weather in Paris?" },
     ];
     const { output } = await client.responses.create({ ...ASK, input });
-    // Payloads come only where they are asked for.
+    // Payloads arrive only on request.
     const bare = output.map((item) => ({ ...item, encrypted_content: undefined }));
     input.push(...(bare as OpenAI.Responses.ResponseInputItem[]), ...outputsFor(output));
     await client.responses.create({ ...ASK, input });
@@ -87,7 +88,7 @@ describe("the official client, with its defaults", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("the whole conversation by reference", async () => {
+  test("sends the whole conversation by reference", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const asked = { role: "user", content: "What is the weather in Paris?" } as const;
@@ -105,14 +106,14 @@ function soundAndUntouchedPlain(text: string): void {
   expect(repairHistory(text)).toMatchObject({ text, changes: [], remaining: [] });
 }
 
-describe("the AI SDK, with its defaults", () => {
+describe("the AI SDK with its defaults", () => {
   const weather = tool({
     description: "Weather of a city",
     inputSchema: z.object({ city: z.string() }),
     execute: ({ city }) => Promise.resolve(`sunny in ${city}`),
   });
 
-  test("a reference to a thought, then its call without an id", async () => {
+  test("sends a reference to a thought, then its call without an id", async () => {
     const emulator = await emulatorFor();
     await generateText({
       model: createOpenAI({ baseURL: emulator.baseUrl, apiKey: "sk-test" }).responses("emu-reasoner"),
@@ -121,7 +122,7 @@ describe("the AI SDK, with its defaults", () => {
       stopWhen: stepCountIs(2),
       maxRetries: 0,
       providerOptions: { openai: { forceReasoning: true } },
-    }).catch(() => undefined); // what the server says to it is another matter
+    }).catch(() => undefined); // the server's answer to it is another matter
     const text = lastRequest(emulator);
     const { input, store } = JSON.parse(text) as { input: readonly Json[]; store?: boolean };
     expect(store).toBeUndefined();
@@ -141,7 +142,7 @@ const call = { type: "function_call", call_id: "call_1", name: "weather", argume
 const output = { type: "function_call_output", call_id: "call_1", output: "sunny" };
 const ref = (id: string): Json => ({ type: "item_reference", id });
 
-describe("other shapes of it", () => {
+describe("other requests that rely on server state", () => {
   test.each<[string, Json, readonly string[]]>([
     ["a conversation by its id", { conversation: "conv_1", input: [output] }, [FRONT("conversation")]],
     ["a conversation as an object", { conversation: { id: "c" }, input: "Hi." }, [FRONT("conversation")]],
@@ -168,17 +169,17 @@ describe("other shapes of it", () => {
       { previous_response_id: "resp_1", tool_choice: "required", max_output_tokens: 16, input: [output] },
       [FRONT("previous_response_id")],
     ],
-    ["store said to be on", { store: true, input: [user, ref("rs_1"), call, output] }, [NAMED]],
+    ["store set to true", { store: true, input: [user, ref("rs_1"), call, output] }, [NAMED]],
     ["store null", { store: null, input: [user, ref("rs_1"), call, output] }, [NAMED]],
     ["calls by reference", { input: [user, ref("rs_1"), ref("fc_1"), output] }, [NAMED]],
-    ["an id that tells nothing", { input: [user, ref("item-7"), output] }, [NAMED]],
+    ["an id that reveals nothing", { input: [user, ref("item-7"), output] }, [NAMED]],
     ["an output by reference", { input: [user, call, ref("fco_1"), user] }, [NAMED]],
     ["an answer by reference at the end", { input: [user, ref("rs_1"), ref("msg_1")] }, [NAMED]],
-  ])("%s is sound and left as it is", (_, request, notes) => {
+  ])("%s is sound and left unchanged", (_, request, notes) => {
     soundAndUntouched(JSON.stringify({ model: "gpt-5", ...request }, undefined, 2), notes);
   });
 
-  test("an array alone may be of either kind: references in it are left, and that is said", () => {
+  test("an array alone may be of either kind: references in it are left, with a note", () => {
     const text = JSON.stringify([user, ref("rs_1"), call, output]);
     soundAndUntouched(text, [
       NAMED.replace("because `store` is not false in this request", "where `store` is not false"),
@@ -186,11 +187,11 @@ describe("other shapes of it", () => {
   });
 });
 
-describe("what can still be judged", () => {
+describe("a request that relies on server state is still checked for", () => {
   const chained = { model: "gpt-5", previous_response_id: "resp_1" };
   test.each<[string, Json, readonly string[]]>([
     ["a second output of one call", { ...chained, input: [output, output] }, ["R07"]],
-    ["a second output of a call that is here", { ...chained, input: [call, output, output] }, ["R07"]],
+    ["a second output of a call that is present", { ...chained, input: [call, output, output] }, ["R07"]],
     ["a call without an output", { model: "gpt-5", input: [user, ref("rs_1"), call] }, ["R06"]],
     ["an output without a call anywhere", { model: "gpt-5", input: [user, ref("rs_1"), output] }, ["R07"]],
     ["an output without its field", { ...chained, input: [{ ...output, output: undefined }] }, ["R13"]],
@@ -216,23 +217,23 @@ describe("what can still be judged", () => {
     expect(input).not.toEqual([]);
   });
 
-  test("an output goes by the id the server knows: one that cannot be sent is told, and left", () => {
+  test("an output id that cannot be sent, which is reported and left because the server knows it", () => {
     const text = JSON.stringify({ ...chained, input: [{ ...output, call_id: "c".repeat(65) }] });
     const { changes, remaining, text: after } = repairHistory(text);
     expect([changes, remaining.map(({ rule }) => rule), after]).toEqual([[], ["R09"], text]);
   });
 });
 
-describe("where `store` is false", () => {
+describe("if `store` is false", () => {
   const stateless = { model: "gpt-5", store: false };
-  test("a chain is told; nothing is taken away that stands for it", () => {
+  test("a chain is reported, and nothing that depends on it is removed", () => {
     const text = JSON.stringify({ ...stateless, previous_response_id: "resp_1", input: [output] });
     expect(checkHistory(text).findings.map(({ rule }) => rule)).toEqual(["R14"]);
     const { changes, remaining, text: after } = repairHistory(text);
     expect([changes, remaining.map(({ rule }) => rule), after]).toEqual([[], ["R14"], text]);
   });
 
-  test("references and thoughts without a payload are refused, and go", () => {
+  test("references and thoughts without a payload are refused and removed", () => {
     const thought = { type: "reasoning", id: "rs_2", summary: [] };
     const text = JSON.stringify({
       ...stateless,
@@ -263,14 +264,14 @@ const toldBy = (...payloads: readonly (string | null)[]): string =>
     ]),
   );
 
-test("what tools store without payloads is what they leave to the server; where one has a payload, all need theirs", () => {
+test("a file stored without payloads relies on the server; if one thought has a payload, all need theirs", () => {
   const stored = toldBy(null, null);
   expect(checkHistory(stored)).toMatchObject({ format: "ai-sdk-model", findings: [], notes: [{}] });
   expect(repairHistory(stored)).toMatchObject({ text: stored, changes: [] });
   expect(checkHistory(toldBy("gAAA", null)).findings.map(({ rule }) => rule)).toEqual(["R03"]);
 });
 
-test("a thread that goes on: its results stand alone, nothing is added and no parameter is touched", () => {
+test("a continued thread keeps its results alone: nothing is added and no parameter is touched", () => {
   const result = { type: "tool_result", tool_use_id: "toolu_1", content: "sunny" };
   const messages = [{ role: "user", content: [result] }];
   const body = { model: "claude-x", thread: { type: "continue", id: "thread_1" }, messages };
@@ -295,7 +296,7 @@ test("a thread that goes on: its results stand alone, nothing is added and no pa
   ]);
 });
 
-test("the server takes what is found sound: a reference to a thought, then its call with an id or by reference", async () => {
+test("the server accepts what is found sound: a reference to a thought, then its call with an id or by reference", async () => {
   const emulator = await emulatorFor();
   const first = await post(emulator, {
     ...ASK,
