@@ -1,10 +1,10 @@
-/** Streams broken on purpose, in every answer of a run: each break shows where it belongs and nowhere else. */
+/** Streams broken on purpose, in every answer of a run: each break is reported where it belongs and nowhere else. */
 
 import { describe, expect, test } from "vitest";
 
 import { always, emulatorUrl, GROUP_BREAKS, READABLE, run, told, withResult } from "./run-conform.ts";
 
-/** With every probe, to see that nothing else differs; the others so only in the long form (THROUGHLINE_RUNS). */
+/** With every probe, to see that nothing else differs; the others do so only in the long form (THROUGHLINE_RUNS). */
 const NAMED = new Set([
   "no-terminal",
   "empty-output",
@@ -13,7 +13,7 @@ const NAMED = new Set([
   "duplicate-event=4",
 ]);
 
-describe("a break in the stream is told by one probe", () => {
+describe("a break in the stream is reported by one probe", () => {
   const noTerminal = ["stream.output", "stream.fields", "stream.usage", "refuses.previous-response"];
   const noFinal = ["reasoning.fresh-payload", "replay.final-payload"];
   const cases: readonly {
@@ -61,18 +61,18 @@ describe("a break in the stream is told by one probe", () => {
     });
   });
 
-  test.each(["keepalive", "crlf", "bom", "split=7"])("%s is no difference", async (fault) => {
+  test.each(["keepalive", "crlf", "bom", "split=7"])("%s is not a difference", async (fault) => {
     const report = await run(await emulatorUrl({ faults: always(fault) }), { suite: "responses" });
     expect(told(report)).toEqual({ differs: [], skipped: [], error: [] });
   });
 
-  test("what is told of a missing end says where the stream ends", async () => {
+  test("the report about a missing end says where the stream ends", async () => {
     const url = await emulatorUrl({ faults: always("no-terminal") });
     const report = await run(url, { only: ["stream.terminal"] });
     expect(report.results[0]?.seen).toMatch(/^the stream ends after \d+ events without a terminal event;/);
   });
 
-  test("rotating ids: they cannot go back, and the profile says to leave them out", async () => {
+  test("rotating ids: they cannot go back, and the profile says to omit them", async () => {
     const report = await run(await emulatorUrl({ faults: always("rotate-ids") }));
     expect(told(report)).toEqual({
       differs: ["stream.ids", "replay.message", "replay.call"],
@@ -82,14 +82,14 @@ describe("a break in the stream is told by one probe", () => {
     expect(report.profile).toMatchObject({ nearest: "no-item-ids", departs: [] });
   });
 
-  test("an item type nobody knows: told, and its group is not replayed", async () => {
+  test("an unknown item type is reported, and its group is not replayed", async () => {
     const report = await run(await emulatorUrl({ faults: always("unknown-item") }));
     expect(withResult(report, "differs")).toEqual(["stream.known-types"]);
     expect(withResult(report, "skipped")).toContain("replay.message");
     expect(report.results.find(({ id }) => id === "stream.known-types")?.seen).toBe("item surprise_call");
   });
 
-  test("a stream that is cut is an error of the stream, not of what was not seen", async () => {
+  test("a cut stream is an error of the stream, not of the parts that never arrived", async () => {
     const report = await run(await emulatorUrl({ faults: always("cut=after-event:6") }));
     const { differs, error } = told(report);
     expect(differs).toEqual(["stream.terminal", "stream.all-done"]);

@@ -18,7 +18,7 @@ async function command(
   options: {
     readonly env?: Readonly<Record<string, string>>;
     readonly live?: boolean;
-    /** "Presses Ctrl-C" after so many lines of progress. */
+    /** "Presses Ctrl-C" after this many lines of progress. */
     readonly stopAfter?: number;
   } = {},
 ): Promise<Ran> {
@@ -65,7 +65,7 @@ test("a table on stdout, a line per probe on stderr, exit 0", async () => {
   expect(err.split("\n").length).toBe(7);
 });
 
-test("what differs is shown with both texts, and the exit code is 5", async () => {
+test("a difference is shown with both texts, and the exit code is 5", async () => {
   const url = await emulatorUrl({ mode: "lenient" });
   const { out, code } = await command([url, "--model", "emu-reasoner", "--only", "refuses.missing-output"]);
   expect(code).toBe(5);
@@ -85,7 +85,7 @@ test("a difference that does not count leaves the exit code at 0", async () => {
   expect([code, out.includes("[I09] (does not count)")]).toEqual([0, true]);
 });
 
-test("--json: the whole report, and nothing else on stdout", async () => {
+test("--json prints the whole report, and nothing else, to stdout", async () => {
   const url = await emulatorUrl();
   const { out, code } = await command([url, "--model", "emu-reasoner", "--suite", "reasoning", "--json"]);
   expect(code).toBe(0);
@@ -110,20 +110,20 @@ test("--json: the whole report, and nothing else on stdout", async () => {
   });
 });
 
-test("on a terminal progress rewrites its line and is wiped away", async () => {
+test("on a terminal progress rewrites its line and is erased at the end", async () => {
   const url = await emulatorUrl();
   const { err } = await command([url, "--model", "emu-reasoner", "--only", "request.store"], { live: true });
   expect(err).toBe(`${clearLine}1/1 holds request.store${clearLine}`);
 });
 
-test("Ctrl-C stops cleanly: what is known is printed, the exit code is 130", async () => {
+test("Ctrl-C stops cleanly: the results so far are printed, and the exit code is 130", async () => {
   const url = await emulatorUrl();
   const { out, code } = await command([url, "--model", "emu-reasoner"], { stopAfter: 3 });
   expect(code).toBe(130);
   expect(out).toContain("3 hold, 0 differ, 0 skipped, 0 failed. Stopped before the end.");
 });
 
-test("the key goes to the server and nowhere else; without one no header is sent", async () => {
+test("the key is sent to the server and nowhere else; without a key no header is sent", async () => {
   const seen: (string | undefined)[] = [];
   const url = await refusingUrl((request) => {
     seen.push(request.headers.authorization);
@@ -140,7 +140,7 @@ test("the key goes to the server and nowhere else; without one no header is sent
   expect([...new Set(seen)]).toEqual([`Bearer ${KEY}`, undefined, "Bearer sk-other"]);
 });
 
-test("what a server writes cannot move the cursor", async () => {
+test("a server's text cannot move the cursor", async () => {
   const url = await refusingUrl(() => "\u001B[2J\u202Egnp.exe\nholds  everything");
   for (const json of [[], ["--json"]]) {
     const { out } = await command([url, "--model", "m", "--only", "request.store", ...json]);
@@ -170,7 +170,7 @@ test("a server with one model needs no --model", async () => {
   await expect(command([await server([])])).rejects.toMatchObject({ code: "model_needed" });
 });
 
-describe("bad input is said, with a code, before anything is sent", () => {
+describe("bad input is reported with a code, before anything is sent", () => {
   test.each([
     [["nonsense"], "base_url_invalid"],
     [["ftp://127.0.0.1/v1"], "base_url_invalid"],

@@ -6,7 +6,7 @@ import { flood, rawServer } from "../support/raw-server.ts";
 const ask = (baseUrl: string, timeoutMs: number): Promise<readonly string[]> =>
   listModels({ baseUrl, apiKey: undefined, timeoutMs, signal: new AbortController().signal });
 
-test("a list without end is read no further than its limit", async () => {
+test("an endless list is read only up to its limit", async () => {
   const { origin } = await rawServer((socket) => {
     socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n");
     flood(socket, " ".repeat(1024));

@@ -1,26 +1,26 @@
-/** What conform says of the emulator: strict, lenient, and departing in one fact. */
+/** What conform says about the emulator: strict, lenient, and departing in one fact. */
 
 import { describe, expect, test } from "vitest";
 
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import { emulatorUrl, GROUP_BREAKS, READABLE, run, told, withResult } from "./run-conform.ts";
 
-test("the strict emulator holds everything", async () => {
+test("the strict emulator passes every probe", async () => {
   const report = await run(await emulatorUrl());
   expect(told(report)).toEqual({ differs: [], skipped: [READABLE], error: [] });
   expect(report).toMatchObject({ conforms: true, stopped: false, suite: "all" });
   expect(report.profile).toMatchObject({ nearest: "openai", departs: [] });
 });
 
-test("a strict emulator with readable reasoning holds everything but taking it back", async () => {
+test("a strict emulator with readable reasoning passes every probe except sending it back", async () => {
   const report = await run(await emulatorUrl({ switches: { reasoningText: true } }));
   expect(told(report)).toEqual({ differs: [READABLE], skipped: [], error: [] });
-  expect(report.conforms).toBe(true); // disputed among servers: told, and does not count
+  expect(report.conforms).toBe(true); // disputed among servers: reported, but does not count
 });
 
-test("the lenient emulator takes every broken history, and differs in nothing else", async () => {
+test("the lenient emulator accepts every broken history, and differs in nothing else", async () => {
   const report = await run(await emulatorUrl({ mode: "lenient" }));
-  const refused = ["refuses.item-reference", "refuses.previous-response"]; // it cannot answer what it does not have
+  const refused = ["refuses.item-reference", "refuses.previous-response"]; // it cannot answer for what it does not have
   const breaks = report.results.filter(({ id }) => id.startsWith("refuses.") && !refused.includes(id));
   expect(told(report)).toEqual({ differs: breaks.map(({ id }) => id), skipped: [READABLE], error: [] });
   expect(new Set(breaks.map(({ seen }) => seen))).toEqual(new Set(["accepted: this server is lenient here"]));
@@ -31,7 +31,7 @@ test("the lenient emulator takes every broken history, and differs in nothing el
   });
 });
 
-describe("a server that departs in one fact is told by that fact", () => {
+describe("a server that departs in one fact is recognised by that fact", () => {
   const cases: readonly (readonly [name: string, options: EmulatorOptions, differs: readonly string[]])[] = [
     ["bare ids", { switches: { bareReasoningId: "accept" } }, ["refuses.bare-id"]],
     ["status", { switches: { reasoningStatus: "accept" } }, ["refuses.status"]],
@@ -41,9 +41,9 @@ describe("a server that departs in one fact is told by that fact", () => {
     [
       "ids are wanted",
       { switches: { reasoningWithoutId: "refuse" } },
-      ["replay.no-ids", "refuses.id-asymmetry"], // the second one refuses too, in other words
+      ["replay.no-ids", "refuses.id-asymmetry"], // the second one refuses too, with another text
     ],
-    ["no retention", { switches: { zeroDataRetention: true } }, ["refuses.previous-response"]], // other words
+    ["no retention", { switches: { zeroDataRetention: true } }, ["refuses.previous-response"]], // another text
   ];
   test.each(cases)("%s", async (_name, options, differs) => {
     expect(told(await run(await emulatorUrl(options)))).toEqual({ differs, skipped: [READABLE], error: [] });
@@ -67,7 +67,7 @@ describe("a server that departs in one fact is told by that fact", () => {
     expect(fields).toMatchObject({ itemIds: "keep", reasoningPayload: "required", sendInclude: false });
   });
 
-  test("readable reasoning that is taken back without ids: the open-responses profile", async () => {
+  test("readable reasoning that is accepted without ids: the open-responses profile", async () => {
     const url = await emulatorUrl({
       mode: "lenient",
       switches: { reasoningText: true },
@@ -84,7 +84,7 @@ describe("a server that departs in one fact is told by that fact", () => {
     expect(profile.nearest).toBe("open-responses");
   });
 
-  test("a model that does not reason is asked for no reasoning", async () => {
+  test("a model that does not reason is not asked for reasoning", async () => {
     const report = await run(await emulatorUrl(), { model: "emu-plain" });
     expect(withResult(report, "differs")).toEqual(["request.include", "reasoning.item"]);
     expect(withResult(report, "error")).toEqual([]);
@@ -93,7 +93,7 @@ describe("a server that departs in one fact is told by that fact", () => {
   });
 });
 
-test("suites and --only choose; four at a time say the same in the same order", async () => {
+test("suites and --only select probes, and four at a time give the same results in the same order", async () => {
   const url = await emulatorUrl();
   const all = await run(url);
   const responses = await run(url, { suite: "responses" });

@@ -1,4 +1,4 @@
-/** Servers that are no Responses API, that never answer, that answer with malice. */
+/** Servers that do not speak the Responses API, that never answer, or that answer with malice. */
 
 import { expect, test } from "vitest";
 
@@ -10,7 +10,7 @@ const failing = (url: string, options = {}): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test("a web page instead of an API", async () => {
+test("a web page instead of an API ends the run with an error", async () => {
   for (const status of [200, 404, 502]) {
     const url = await serverUrl((_request, response) => {
       response.writeHead(status, { "content-type": "text/html" }).end("<html><body>Welcome</body></html>");
@@ -41,10 +41,10 @@ test("a server that never answers costs one time-out", async () => {
     requests += 1;
   });
   expect(await failing(url, { timeoutMs: 300 })).toMatchObject({ code: "timeout" });
-  expect(requests).toBeLessThanOrEqual(1); // none, where this machine was too busy to see it come
+  expect(requests).toBeLessThanOrEqual(1); // none, if this machine was too busy to see it arrive
 });
 
-test("a server that keeps talking and says nothing is stopped too", async () => {
+test("a server that keeps sending without content is stopped too", async () => {
   const url = await serverUrl((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     const timer = setInterval(() => response.write(": still here\n\n"), 10);
@@ -53,19 +53,19 @@ test("a server that keeps talking and says nothing is stopped too", async () => 
   expect(await failing(url, { timeoutMs: 150 })).toMatchObject({ code: "timeout" });
 });
 
-test("a server that closes at once, and none at all", async () => {
+test("a server that closes at once, and a missing one, end the run with an error", async () => {
   const url = await serverUrl((request) => request.socket.destroy());
   expect(await failing(url)).toMatchObject({ code: "connection_lost" });
   expect(await failing("http://127.0.0.1:1/v1")).toMatchObject({ code: "connect_refused" });
 });
 
-test("a wrong key and an unknown model end the run before it begins", async () => {
+test("a wrong key and an unknown model end the run before it starts", async () => {
   const url = await emulatorUrl();
   expect(await failing(url, { apiKey: "sk-wrong-one" })).toMatchObject({ code: "api_key_refused" });
   expect(await failing(url, { model: "unknown-model" })).toMatchObject({ code: "model_not_found" });
 });
 
-test("a server that quotes the key: it is not handed on", async () => {
+test("a key that the server quotes is not passed on", async () => {
   const url = await refusingUrl((request) => `You sent ${request.headers.authorization}`);
   const report = await run(url, { only: ["request"] });
   expect(JSON.stringify(report)).toContain("You sent Bearer [key]");
@@ -80,7 +80,7 @@ test("a server that quotes the key: it is not handed on", async () => {
   });
 });
 
-test("a short key is cut out where it stands alone, and spoils no other word", async () => {
+test("a short key is redacted where it is a separate word, and changes no other word", async () => {
   const url = await refusingUrl(() => "expected a, got (a.b) and a.b-c");
   const seenWith = async (apiKey: string): Promise<string> =>
     (await run(url, { apiKey, only: ["request.store"] })).results[0]?.seen ?? "";
@@ -88,13 +88,13 @@ test("a short key is cut out where it stands alone, and spoils no other word", a
   expect(await seenWith("a.b")).toContain("expected a, got ([key]) and a.b-c");
 });
 
-test("a long text is told only in part", async () => {
+test("a long text is shown only in part", async () => {
   const url = await refusingUrl(() => "x".repeat(6 * 1024 * 1024));
   const { results } = await run(url, { only: ["request.store"] });
   expect(results.map(({ result, seen }) => [result, seen.length])).toEqual([["differs", 600]]);
 });
 
-test("a server that refuses even the smallest request ends the run before it begins", async () => {
+test("a server that refuses even the smallest request ends the run before it starts", async () => {
   const url = await serverUrl((_request, response) => {
     response.writeHead(400).end('{"error":{"message":"no streams here"}}');
   });
@@ -105,7 +105,7 @@ test("a server that refuses even the smallest request ends the run before it beg
   });
 });
 
-test("where the unbroken history is refused, a break proves nothing and is skipped", async () => {
+test("if the unbroken history is refused, a break proves nothing and is skipped", async () => {
   const real = await emulatorUrl();
   const url = await proxyUrl(
     real,
@@ -122,7 +122,7 @@ test("where the unbroken history is refused, a break proves nothing and is skipp
   ]);
 });
 
-test("the same refusal in other words differs, and both texts are shown", async () => {
+test("the same refusal with another text differs, and both texts are shown", async () => {
   const real = await emulatorUrl();
   const url = await proxyUrl(real, (text) =>
     text.replace("No tool output found for", "There is no output of"),
@@ -175,7 +175,7 @@ test("a run stopped in the middle of a probe does not blame the server", async (
   });
 });
 
-test("a stopped run tells what it has, and says that it was stopped", async () => {
+test("a stopped run reports the results so far, and says that it was stopped", async () => {
   const stopping = new AbortController();
   const report = await run(await emulatorUrl(), {
     signal: stopping.signal,

@@ -14,7 +14,7 @@ import { viewStream } from "../../src/diagnostics/conform/stream-view.ts";
 import { createRequestCheck, RESPONSES_RULES } from "../../src/runtime/rules/index.ts";
 import { emulatorUrl, KEY } from "./run-conform.ts";
 
-test("every probe has an id of its own, a title, a reason and a place in the document", () => {
+test("every probe has its own id, a title, a reason and a place in the document", () => {
   const document = readFileSync(join(import.meta.dirname, "../../docs/conform.md"), "utf8");
   const documented = [...document.matchAll(/^\| `([a-z]+\.[a-z-]+)`/gm)].map(([, id]) => id);
   expect(documented).toEqual(PROBES.map(({ id }) => id));
@@ -32,7 +32,7 @@ async function contextOf(): Promise<Context> {
   });
 }
 
-/** Whether an item was never sent cannot be seen in a request. */
+/** A request does not show whether an item was never sent. */
 const INVISIBLE = ["P02", "P03"];
 
 test("our own rules refuse the broken histories too", async () => {

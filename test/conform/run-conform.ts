@@ -1,4 +1,4 @@
-/** Runs of conform against emulators and against servers that are none. */
+/** Runs of conform against emulators and against other servers. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,7 +13,7 @@ export async function emulatorUrl(options: EmulatorOptions = {}): Promise<string
   return emulator.baseUrl;
 }
 
-/** A server of its own mind. */
+/** A server with custom behaviour. */
 export async function serverUrl(
   serve: (request: IncomingMessage, response: ServerResponse, body: string) => void,
 ): Promise<string> {
@@ -35,7 +35,7 @@ export async function serverUrl(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-/** Takes every request that has no `store`, and refuses the others in words of its own. */
+/** Accepts every request without `store`, and refuses the others with its own text. */
 export function refusingUrl(words: (request: IncomingMessage) => string): Promise<string> {
   return serverUrl((request, response, body) => {
     if (!body.includes('"store"')) {
@@ -82,7 +82,7 @@ export function run(baseUrl: string, options: Partial<ConformOptions> = {}): Pro
   });
 }
 
-/** The same fault in every answer: a server that is like that. */
+/** The same fault in every answer: a server that behaves like that. */
 export function always(fault: string): readonly Fault[] {
   const [one] = parseFaults(fault);
   if (one === undefined) throw new Error(`no fault: ${fault}`);
@@ -93,7 +93,7 @@ export function withResult(report: ConformReport, result: string): readonly stri
   return report.results.filter((one) => one.result === result).map(({ id }) => id);
 }
 
-/** What is told about a server, in one object. */
+/** The report about a server, in one object. */
 export function told(report: ConformReport): {
   readonly differs: readonly string[];
   readonly skipped: readonly string[];
@@ -106,10 +106,10 @@ export function told(report: ConformReport): {
   };
 }
 
-/** The emulator's reasoning is opaque unless told otherwise, so this probe has nothing to send. */
+/** The emulator's reasoning is opaque by default, so this probe has nothing to send. */
 export const READABLE = "replay.readable";
 
-/** Probes that are the breaks of a whole group, and so need one that is accepted. */
+/** Probes that break a whole group, and so need one that is accepted. */
 export const GROUP_BREAKS: readonly string[] = [
   "refuses.missing-follower",
   "refuses.call-without-reasoning",
