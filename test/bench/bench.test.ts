@@ -28,20 +28,20 @@ function bench(args: readonly string[]): { readonly status: number | null; reado
 }
 
 describe("the arithmetic", () => {
-  test("a ratio is taken within each repetition, and only then the median", () => {
+  test("takes a ratio within each repetition, and only then the median", () => {
     const [line] = evaluate(streamCpu, [...sampled("floor", 10, 100, 20), ...sampled("ours", 15, 300, 40)]);
-    // The medians of the costs would give 40 / 20 as well; those of two repetitions tell them apart.
+    // The medians of the costs would also give 40 / 20; two repetitions tell the two methods apart.
     expect(line?.cells["ours"]).toEqual({ median: 2, min: 1.5, max: 3, count: 3 });
     const [two] = evaluate(streamCpu, [...sampled("floor", 10, 100), ...sampled("ours", 40, 100)]);
     expect(two?.cells["ours"]?.median).toBe(2.5);
   });
 
-  test("a sample without a floor in its repetition counts for nothing", () => {
+  test("ignores a sample without a floor in its repetition", () => {
     const [line] = evaluate(streamCpu, [...sampled("floor", 10), ...sampled("ours", 20, 9999)]);
     expect(line?.cells["ours"]).toEqual({ median: 2, min: 2, max: 2, count: 1 });
   });
 
-  test("the file store is compared with the floor that writes as much, and each Node with its own", () => {
+  test("compares the file store with the floor that writes as much, and each Node with its own", () => {
     const [line] = evaluate(streamCpu, [
       ...sampled("floor", 10),
       ...sampled("floor-file", 20),
@@ -52,7 +52,7 @@ describe("the arithmetic", () => {
     expect(Object.fromEntries(medians)).toMatchObject({ ours: 8, "ours-file": 4, "ours-own": 2, openai: 8 });
   });
 
-  test("a target is met only if every form of ours meets it; peers do not count", () => {
+  test("meets a target only if every form of ours meets it; peers do not count", () => {
     const floors = ["floor", "floor-file", "floor-own"].flatMap((variant) => sampled(variant, 10));
     const rest = [...floors, ...sampled("ours", 20), ...sampled("ours-own", 20), ...sampled("openai", 900)];
     expect(evaluate(streamCpu, [...rest, ...sampled("ours-file", 20)])[0]?.verdict.met).toBe(true);
@@ -62,25 +62,25 @@ describe("the arithmetic", () => {
     });
   });
 
-  test("a sample that failed is shown as wrong and misses the target, whatever it cost", () => {
+  test("shows a failed sample as wrong, and it misses the target whatever it cost", () => {
     const problem = { sample: "mixed-20000", variant: "ours", wrong: ["saw text 1, expected 2"] };
     const [line] = evaluate(streamCpu, [...sampled("floor", 10), ...sampled("ours", 10)], [problem]);
     expect(line?.cells["ours"]).toEqual({ wrong: true });
     expect(line?.verdict).toEqual({ met: false, missed: ["ours"] });
   });
 
-  test("the median of an even number is between the two in the middle; of nothing it is unknown", () => {
+  test("puts the median of an even number between the two in the middle, and leaves that of nothing unknown", () => {
     expect([median([4, 1, 3]), median([1, 2, 3, 10]), median([])]).toEqual([3, 2.5, undefined]);
   });
 
-  test("the order of growth is the power of the size", () => {
+  test("gives the order of growth as the power of the size", () => {
     const sizes = [50, 200, 800];
     expect(orderOfGrowth(sizes.map((size) => [size, 3 * size]))).toBeCloseTo(1);
     expect(orderOfGrowth(sizes.map((size) => [size, 0.1 * size ** 2]))).toBeCloseTo(2);
     expect(orderOfGrowth([[50, 1]])).toBeUndefined();
   });
 
-  test("every line reads a sample that is taken, at full size and at a tenth", () => {
+  test("reads a measured sample on every line, at full size and at a tenth", () => {
     for (const quick of [false, true]) {
       const taken = new Set(samplesOf({ quick }).map(({ id }) => id));
       expect(linesOf({ quick }).filter(({ sample }) => !taken.has(sample))).toEqual([]);
@@ -88,12 +88,12 @@ describe("the arithmetic", () => {
   });
 });
 
-describe("correctness first", () => {
+describe("the correctness check", () => {
   const loop = { id: "loop-3", row: "loop", kind: "loop", scenario: "loop-3", reps: 1, order: { steps: 3 } };
   const expected = expectationOf(loop);
   const ciphertexts = expected.totals["ciphertexts"] as readonly string[];
 
-  /** The server tells whole ciphertexts, which are then known by their length and their ends. */
+  /** The server reports whole ciphertexts, which are then identified by their length and their ends. */
   function serverSaw(changes: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
     const whole = ciphertexts.map((known) => {
       const [length, head = "", tail = ""] = known.split(" ");
@@ -111,16 +111,16 @@ describe("correctness first", () => {
     return problemsOf(adapter, wanted, { totals: { ...wanted.totals, ...totals } }, server);
   }
 
-  test("totals that are the generator's pass", () => {
+  test("passes totals that equal the generator's", () => {
     expect(problems("ours", {})).toEqual([]);
   });
 
-  test.each(["text", "reasoning", "arguments", "calls", "steps"])("one %s too many fails", (key) => {
+  test.each(["text", "reasoning", "arguments", "calls", "steps"])("fails on one %s too many", (key) => {
     const right = expected.totals[key] as number;
     expect(problems("ours", { [key]: right + 1 })).toEqual([`saw ${key} ${right + 1}, expected ${right}`]);
   });
 
-  test("a ciphertext that is missing, or two that are exchanged, fail; so does a request too many", () => {
+  test("fails on a missing ciphertext, on two that are exchanged, and on a request too many", () => {
     const [first, ...rest] = serverSaw()["ciphertexts"] as readonly string[];
     expect(problems("ours", {}, serverSaw({ ciphertexts: rest }))[0]).toContain("sent ciphertexts: 2, of 3");
     expect(problems("ours", {}, serverSaw({ ciphertexts: [...rest, first] }))).toHaveLength(1);
@@ -128,7 +128,7 @@ describe("correctness first", () => {
     expect(problems("ours", {}, serverSaw({ outputChars: 1 }))).toHaveLength(1);
   });
 
-  test("a known difference is taken off exactly, for its adapter only", () => {
+  test("subtracts a known difference exactly, for its adapter only", () => {
     const right = expected.totals["reasoning"] as number;
     const parts = expected.truth?.summaryParts ?? 0;
     expect(parts).toBe(3);
@@ -144,7 +144,7 @@ describe("the command", () => {
     [["stream", "--only", "ours,nobody"], 'there is no adapter "nobody"'],
     [["--reps", "0"], "--reps takes a number from 1 to 100"],
     [["--what"], "--what"],
-  ])("%j is refused with what there is, before anything is installed", (args, message) => {
+  ])("refuses %j and lists the choices, before anything is installed", (args, message) => {
     const { status, stderr } = bench(args);
     expect(status).toBe(2);
     expect(stderr).toContain(message);
@@ -157,7 +157,7 @@ describe("a row, over the real server process", () => {
   const house = VARIANTS.filter(({ id }) => ["floor", "ours", "ours-file", "floor-file"].includes(id));
   const node = process.execPath;
 
-  test("ours and the floor do the same work, with the store off and on", async () => {
+  test("makes ours and the floor do the same work, with the store off and on", async () => {
     const { measure } = await load("measure.mjs");
     const samples = [
       { id: "mixed-80", row: "stream", kind: "ask", scenario: "mixed-80", reps: 1, noFile: true },
@@ -181,7 +181,7 @@ describe("a row, over the real server process", () => {
       "build ours",
     ]);
     const loop = results.find(({ sample, variant }) => sample === "loop-3" && variant === "ours-file");
-    // Two for each of three tool steps and for the answer: what the floor is then asked to do as well.
+    // Two for each of three tool steps and for the answer: the floor then has to do the same.
     expect(loop?.syncs).toBeGreaterThanOrEqual(7);
     expect(loop?.logBytes).toBeGreaterThan(3 * 1200);
   });

@@ -1,5 +1,5 @@
 /**
- * The benchmark's modules with types: they are plain scripts, outside of what the compiler checks.
+ * The benchmark's modules with types: they are plain scripts that the compiler does not check.
  *
  * @module
  */
