@@ -1,6 +1,6 @@
 /**
- * Counts how many elements of arrays and maps a piece of work walks over, and how many characters it replaces in. No clock:
- * whatever looks at everything again for each event shows up on however fast a machine.
+ * Counts how many elements of arrays and maps some work walks over, and how many characters it replaces in. No clock:
+ * code that looks at everything again for each event shows up however fast the machine.
  */
 
 const ARRAY_WALKS = [
@@ -26,8 +26,8 @@ const MAP_WALKS = ["entries", "forEach", "keys", "values"] as const;
 type Methods = Record<PropertyKey, (this: unknown, ...rest: unknown[]) => unknown>;
 
 /**
- * How much `work` walks over. It must not wait for anything. The iterator of arrays is left alone: V8 never gets over a change
- * of it, and all tests of the process would be slower.
+ * How much `work` walks over. It must not await anything. The iterator of arrays is left alone: V8 never recovers from
+ * a change of it, and all tests of the process would be slower.
  */
 export function walksOf(work: () => unknown): number {
   let walked = 0;

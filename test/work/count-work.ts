@@ -1,4 +1,4 @@
-/** Counts what a piece of work puts through the functions of the platform whose cost grows with the text. No clock. */
+/** Counts what some work puts through the platform functions whose cost grows with the text. No clock. */
 
 import { createHash } from "node:crypto";
 
@@ -18,7 +18,7 @@ const hashPrototype = Object.getPrototypeOf(createHash("sha256")) as {
   update: (data: string | Uint8Array, ...rest: unknown[]) => unknown;
 };
 
-/** Starts counting; `read` tells what was done since, `stop` puts everything back. */
+/** Starts counting; `read` returns what was done since, `stop` restores everything. */
 export function countWork(): { read(): Work; stop(): void } {
   const { parse, stringify } = JSON;
   const { update } = hashPrototype;

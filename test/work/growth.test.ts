@@ -1,6 +1,6 @@
 /**
- * What a step costs must not grow with the session, and what a stream costs must grow with its length and no faster. Work
- * is counted, not timed (bench/ does that): a quadratic cannot come back unseen, on however slow a machine.
+ * The cost of a step must not grow with the session, and the cost of a stream must grow with its length and no faster.
+ * Work is counted, not timed (bench/ does that), so a quadratic cannot return unseen, however slow the machine.
  */
 
 import { afterEach, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const sse = (events: readonly Json[]): Response =>
     },
   );
 
-/** A whole answer: a thought, and a call or a word. */
+/** A whole answer: a thought, and a call or a text. */
 function answer(step: number, last: boolean): readonly Json[] {
   const thought = {
     id: `rs_${step}`,
@@ -80,7 +80,7 @@ function agentWith(
   });
 }
 
-test("a step of a long tool loop costs what a step of a short one does", async () => {
+test("a step of a long tool loop costs as much as a step of a short one", async () => {
   const steps = 120;
   const seen: Work[] = [];
   const sizes: number[] = [];
@@ -118,7 +118,7 @@ test("the next turn of a long session costs a small part of its request", async 
   expect(total(work.read())).toBeLessThan(size / 10);
 });
 
-test("arguments are parsed once when they are whole, not with every piece of them", async () => {
+test("arguments are parsed once when they are whole, not with every chunk", async () => {
   const costs: number[] = [];
   for (const pieces of [1000, 4000]) {
     const text = `{"text":"${"abcdefghij".repeat(pieces)}"}`;

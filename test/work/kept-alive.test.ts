@@ -1,4 +1,4 @@
-/** What is kept in memory is what is needed: no item holds the stream it was cut from, no log the one read before it. */
+/** Memory holds only what is needed: no item retains the stream it was cut from, no log the one read before it. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,10 +20,10 @@ const collect = runInNewContext("gc") as () => void;
 const RESPONSES = 200;
 const STREAM_BYTES = 100_000;
 
-test("two hundred items of 1 KB keep no more alive than ten times themselves, though each came in 100 KB", () => {
+test("two hundred items of 1 KB retain at most ten times their size, though each arrived in 100 KB", () => {
   const items = (): readonly StreamEvent[] =>
     Array.from({ length: RESPONSES }, (_, index) => itemOf(streamWith(index))).flat();
-  items(); // what is made once
+  items(); // made once
   collect();
   const before = process.memoryUsage().heapUsed;
   const kept = items();
@@ -56,7 +56,7 @@ function itemOf(stream: Buffer): readonly StreamEvent[] {
     .filter(({ type }) => type === "item_done");
 }
 
-test("logs that are read one after the other are not kept: of twenty, at most one is alive", async () => {
+test("logs that are read one after the other are not retained: of twenty, at most one is alive", async () => {
   const folder = mkdtempSync(join(tmpdir(), "throughline-kept-"));
   afterTest(() => rmSync(folder, { recursive: true, force: true }));
   const store = fileStore(folder);
@@ -70,7 +70,7 @@ test("logs that are read one after the other are not kept: of twenty, at most on
   const readAll = async (): Promise<void> => {
     for await (const { id } of store.list()) await (await store.open(id, { mode: "read" })).close();
   };
-  await readAll(); // what is made once
+  await readAll(); // made once
   collect();
   const before = process.memoryUsage().heapUsed;
   await readAll();

@@ -1,6 +1,6 @@
 /**
- * Whatever reads a whole log takes twice as long for twice as many events, and not four times: however the events are spread
- * over turns, steps, attempts, responses and branches.
+ * Every reader of a whole log takes twice as long for twice as many events, not four times, however the events are
+ * spread over turns, steps, attempts, responses and branches.
  */
 
 import { describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { walksOf } from "./count-walks.ts";
 const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1, reasoningTokens: 1 };
 const origin = { provider: "p", dialect: "openai-responses", model: "m", endpoint: "e", credential: "c" };
 
-/** A log without its file: what every event has, and a short way to write those that are needed here. */
+/** A log without its file: the common fields of events, and a short way to write those needed here. */
 class Written {
   readonly events: LoggedEvent[] = [];
 
