@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { FOLDERS, WINGS } from "./support/import-tables.ts";
 import { importsOf, type SourceImport, sourceFiles } from "./support/source-imports.ts";
 
-/** They put the parts together, so they may import any of them and stand in no table. */
+/** These put the parts together, so they may import any of them and are in no table. */
 const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(["src/index.ts", "src/interface/cli"]);
 
-/** They run in a browser: whatever they load, and whatever that loads, imports no `node:` module. */
+/** These run in a browser: neither they nor anything they load, directly or indirectly, imports a `node:` module. */
 const PURE = [
   "src/base/support",
   "src/base/events",
@@ -20,7 +20,7 @@ const PURE = [
   "src/interface/web",
 ];
 
-/** `src/runtime/log/file-log.ts` -> `src/runtime/log`; `src/index.ts` and `src/emulator` are places of their own. */
+/** `src/runtime/log/file-log.ts` -> `src/runtime/log`; `src/index.ts` and `src/emulator` are separate places. */
 function placeOf(file: string): string {
   const parts = file.split("/");
   return parts[1] === "emulator" ? "src/emulator" : parts.slice(0, 3).join("/");
@@ -29,7 +29,7 @@ function placeOf(file: string): string {
 const wingOf = (place: string): string => place.split("/")[1] ?? "";
 const folderOf = (place: string): string => place.split("/")[2] ?? "";
 
-/** Imports that lead from one place to another, those of the composition roots left out. */
+/** Imports from one place to another, without those of the composition roots. */
 function crossings(): readonly SourceImport[] {
   return sourceFiles()
     .filter((file) => !COMPOSITION_ROOTS.has(placeOf(file)))
@@ -37,7 +37,7 @@ function crossings(): readonly SourceImport[] {
     .filter(({ from, to }) => to.startsWith("src/") && placeOf(from) !== placeOf(to));
 }
 
-/** A table of what is really imported, in the shape of the tables above. */
+/** A table of the actual imports, in the shape of the tables above. */
 function tableOf(rows: readonly string[], pairs: readonly (readonly [string, string])[]): object {
   return Object.fromEntries(
     rows.map((row) => [
@@ -47,18 +47,18 @@ function tableOf(rows: readonly string[], pairs: readonly (readonly [string, str
   );
 }
 
-/** As the table names it: the folder, where the row grants no more than that. */
+/** As the table names it: the folder, if the row grants no more than that. */
 function granted(wing: string, to: string): string {
   return WINGS[wing]?.includes(to) === true ? to : wingOf(`src/${to}`);
 }
 
 describe("the architecture", () => {
-  test("the top level of src is the wings and the public entry", () => {
+  test("has only the wings and the public entry at the top level of src", () => {
     const tops = new Set(sourceFiles().map((file) => file.split("/")[1] ?? ""));
     expect([...tops].toSorted()).toEqual([...Object.keys(WINGS), "index.ts"].toSorted());
   });
 
-  test("every wing holds exactly the folders of its table", () => {
+  test("has exactly the folders of its table in every wing", () => {
     for (const [wing, folders] of Object.entries(FOLDERS)) {
       const found = new Set(
         sourceFiles()
@@ -69,7 +69,7 @@ describe("the architecture", () => {
     }
   });
 
-  test("the wings import exactly what their table says", () => {
+  test("has exactly the imports between wings that their table lists", () => {
     const between = crossings()
       .map(({ from, to }) => [wingOf(placeOf(from)), placeOf(to).replace("src/", "")] as const)
       .filter(([from, to]) => from !== wingOf(`src/${to}`));
@@ -81,7 +81,7 @@ describe("the architecture", () => {
     ).toEqual(WINGS);
   });
 
-  test("the table of the wings has no cycle", () => {
+  test("has no cycle in the table of the wings", () => {
     const names = Object.keys(WINGS);
     for (const [wing, imported] of Object.entries(WINGS)) {
       const above = names.slice(0, names.indexOf(wing));
@@ -90,7 +90,7 @@ describe("the architecture", () => {
   });
 
   test.for(Object.entries(FOLDERS))(
-    "the folders of %s import exactly what their table says",
+    "has exactly the imports between the folders of %s that their table lists",
     ([wing, folders]) => {
       const inside = crossings()
         .filter(({ from, to }) => wingOf(placeOf(from)) === wing && wingOf(placeOf(to)) === wing)
@@ -100,7 +100,7 @@ describe("the architecture", () => {
     },
   );
 
-  test("a folder is entered only through its index.ts", () => {
+  test("allows a folder to be entered only through its index.ts", () => {
     const around = sourceFiles()
       .flatMap(importsOf)
       .filter(({ from, to }) => to.startsWith("src/") && placeOf(from) !== placeOf(to))
@@ -108,18 +108,18 @@ describe("the architecture", () => {
     expect(around).toEqual([]);
   });
 
-  test.for(PURE)("%s reaches no node: module", (folder) => {
+  test.for(PURE)("keeps node: modules out of %s", (folder) => {
     const files = sourceFiles().filter((file) => placeOf(file) === folder && !file.endsWith(".config.ts"));
     expect(files).not.toEqual([]);
     expect(nodeModulesReachedFrom(files)).toEqual([]);
   });
 
-  test("what the purity tests walk does find node: modules", () => {
+  test("is checked by a walk that does find node: modules", () => {
     expect(nodeModulesReachedFrom(["src/runtime/log/file-log.ts"])).not.toEqual([]);
   });
 });
 
-/** `node:` modules that loading `files` loads, each with the file that asks for it. */
+/** The `node:` modules that loading `files` loads, each with the file that imports it. */
 function nodeModulesReachedFrom(files: readonly string[]): readonly string[] {
   const seen = new Set(files);
   const reached: string[] = [];

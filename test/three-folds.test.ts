@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { CANONICAL_TYPES } from "../src/base/events/index.ts";
 import { sourceFiles, sourceText } from "./support/source-imports.ts";
 
-/** The log has three folds. Whoever needs to know something of a session asks one of them. */
+/** The log has three folds. Code that needs to know something about a session uses one of them. */
 const FOLDS = /^src\/(?:runtime\/fold|runtime\/facts|interface\/fragments)\//;
 
 /**
- * Files that tell four or more types of events apart without summing anything up over a log: each has its reason. One
- * that is no longer such a file must leave the list.
+ * Files that distinguish four or more event types without accumulating anything over a log, each with its reason. A
+ * file that no longer does so must leave the list.
  */
 const NO_FOLDS: Readonly<Record<string, string>> = {
   "src/base/events/canonical.ts": "says which types are items",
@@ -25,7 +25,7 @@ const NO_FOLDS: Readonly<Record<string, string>> = {
 
 const TYPES: ReadonlySet<string> = new Set(CANONICAL_TYPES);
 
-/** The types of events that a file compares with. */
+/** The event types that a file compares with. */
 function toldApart(text: string): readonly string[] {
   const compared = [...text.matchAll(/(?:\btype\s*(?:===|!==)\s*|\bcase )"(\w+)"/g)].map(
     ([, type = ""]) => type,
@@ -37,11 +37,11 @@ function isReducer(text: string): boolean {
   return /events\/index\.ts"|events\/canonical/.test(text) && toldApart(text).length >= 4;
 }
 
-/** Looks through a log for one fact: what SessionFacts has counted already. */
+/** Searches a log for one fact, which SessionFacts has already. */
 const SCANS =
   /\b(?:find|findLast|findLastIndex|some|filter)\(\s*\(?[^()]*\)?[^()]*=>\s*[^()]*type === "(?:title|settings)"/;
 
-describe("three folds and no fourth", () => {
+describe("the log has three folds and no fourth", () => {
   const others = sourceFiles().filter((file) => !FOLDS.test(file) && !file.startsWith("src/emulator/"));
 
   test("no file outside the folds reduces events by their types", () => {
@@ -62,7 +62,7 @@ describe("three folds and no fourth", () => {
     expect(SCANS.test('log.events.findLast((event) => event.type === "title")?.title')).toBe(true);
   });
 
-  test("each of the three tells every type of event apart", () => {
+  test("each of the three distinguishes every event type", () => {
     const complete = [
       "src/runtime/fold/fold.ts",
       "src/runtime/facts/session-facts.ts",
