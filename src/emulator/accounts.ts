@@ -1,4 +1,4 @@
-/** Who is calling. Opaque payloads are bound to the organisation (E04, C03), so every key must map to one. */
+/** Identifies the caller. Opaque payloads are bound to the organisation (E04, C03), so every key must map to one. */
 
 import { createHash } from "node:crypto";
 
@@ -11,7 +11,7 @@ export function accountOf(options: {
   readonly organisation?: string | undefined;
   readonly accounts: Readonly<Record<string, string>> | undefined;
   readonly strict: boolean;
-  /** The words of the dialect. */
+  /** The dialect's own refusals. */
   readonly missing: () => ApiRefusal;
   readonly wrong: (key: string) => ApiRefusal;
 }): Account {
@@ -33,7 +33,7 @@ function organisationOf(key: string): string {
   return `org-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 }
 
-/** As the API quotes a wrong key: the ends, the rest as stars. */
+/** Redacts a wrong key as the API does: both ends, with stars in between. */
 export function redacted(key: string): string {
   return key.length <= 8 ? "*".repeat(key.length) : `${key.slice(0, 8)}${"*".repeat(8)}${key.slice(-4)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A request to make the model answer, in any dialect: from its text to what goes over the wire, with the entry for the
- * report. Faults → key → read → judge → scenario or model → compose.
+ * Handles a request that makes the model answer, in any dialect: from its text to the wire answer, with an entry for
+ * the report. Faults → key → read → judge → scenario or model → compose.
  */
 
 import { refuse, type ApiRefusal } from "./api-refusal.ts";
@@ -113,7 +113,7 @@ function faultsFor(engine: Engine, headers: Readonly<Record<string, string>>): r
   }
 }
 
-/** Errors that come instead of an answer; nothing is judged, nothing counts. */
+/** An error returned instead of an answer; nothing is judged or counted. */
 function httpFault(
   dialect: Dialect,
   faults: readonly Fault[],

@@ -1,7 +1,8 @@
 /**
- * What a dialect brings so that the emulator speaks it. The shared flow (`answer-request.ts`) takes faults, keys, the
- * report, the issued record, the prompt cache, scenarios and the built-in model; a dialect reads and judges its requests and
- * turns the same reply into its own wire form. A new one: a folder beside `responses/`, and a line in `dialects.ts`.
+ * What a dialect must provide so that the emulator can speak it. The shared flow (`answer-request.ts`) handles faults,
+ * keys, the report, the issued record, the prompt cache, scenarios and the built-in model; a dialect reads and judges
+ * its requests and turns the reply into its own wire form. To add one, create a folder next to `responses/` and a line
+ * in `dialects.ts`.
  */
 
 import type { JsonObject } from "../base/support/index.ts";
@@ -19,19 +20,19 @@ import type { Outcome, RequestReport } from "./report.ts";
 
 export interface Dialect {
   readonly name: DialectName;
-  /** Which paths (without `/v1`) get this dialect's headers and error bodies. */
+  /** Whether a path (without `/v1`) gets this dialect's headers and error bodies. */
   owns(path: string, headers: Headers): boolean;
-  /** The POST that makes the model answer: each one is a line of the report and may take a fault. */
+  /** The POST route that makes the model answer. Each such request is an entry in the report and may take a fault. */
   readonly create: RegExp;
-  /** Everything else it serves. */
+  /** All other routes. */
   readonly routes: readonly Route[];
   readonly maxBodyBytes: number;
-  /** Whose key it is, in the header and with the refusals of this dialect. */
+  /** Identifies the key's account, from this dialect's headers and with its refusals. */
   account(engine: Engine, headers: Headers): Account;
-  /** JSON, parameters, model; nothing about the history yet. */
+  /** Reads JSON, parameters and model, but nothing about the history yet. */
   read(engine: Engine, call: Call): ReadRequest | ApiRefusal;
   errorBody(refusal: ApiRefusal, requestId: string): unknown;
-  /** An `http` fault in the words of this API. */
+  /** An `http` fault in this API's own form. */
   refusalOfFault(fault: Extract<Fault, { type: "http" }>): ApiRefusal;
   tooLarge(): ApiRefusal;
   responseHeaders(facts: {
@@ -60,20 +61,26 @@ export interface ReadRequest {
 /** A request that passed everything up to the rules about its history, and what the shared flow needs of it. */
 export interface JudgedRequest {
   readonly conversation: string;
-  /** All refusals a strict server could have answered with, most important first. */
+  /** All refusals a strict server could have returned, most important first. */
   readonly refusals: readonly ApiRefusal[];
-  /** What stands before the input (system, tools), as sent; and each input item's exact text: cache and prefix. */
+  /**
+   * The content before the input (system, tools) as sent, and the exact text of each input item, for the cache and
+   * prefix checks.
+   */
   readonly head: string;
   readonly texts: readonly string[];
-  /** Ids of the opaque payloads that were used, and of those that were ignored. */
+  /** The ids of opaque payloads that were used, and of those that were ignored. */
   readonly sent: readonly string[];
   readonly dropped: readonly string[];
-  /** Ids of what came back changed, and of what another model made; only where a judge can tell without refusing. */
+  /**
+   * The ids of payloads that came back changed, and of those another model made; only if the judge can tell without
+   * refusing.
+   */
   readonly modified?: readonly string[];
   readonly foreign?: readonly string[];
   readonly standing: Standing;
   tooLong(tokens: number): ApiRefusal | undefined;
-  /** What the model gets to see. */
+  /** What the model sees. */
   view(): ModelView;
   compose(options: ComposeOptions): Answer;
 }
@@ -90,28 +97,28 @@ export interface Answer {
   /** `undefined`: the request did not ask for a stream. */
   readonly stream: { readonly events: readonly StreamEvent[]; readonly form: StreamForm } | undefined;
   readonly outcome: "completed" | "incomplete" | "failed";
-  /** An answer that turns out to be an error after all: `object` is its body. */
+  /** Set if the answer turns out to be an error after all; `object` is its body. */
   readonly status?: number;
-  /** The same for a dialect whose errors carry the request id. */
+  /** The same, for a dialect whose errors carry the request id. */
   readonly refusal?: ApiRefusal;
   ended(outcome: Outcome): void;
 }
 
-/** What goes over the wire, with the entry for the report. */
+/** What goes over the wire, and the entry for the report. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
-  /** Rendered by the dialect, which knows the request id by then. */
+  /** Rendered later by the dialect, once the request id is known. */
   readonly refusal?: ApiRefusal;
   readonly html?: string;
   readonly script?: Script;
-  /** Faults of the connection, for an answer that is no stream. */
+  /** Connection faults for an answer that is not a stream. */
   readonly bodyFaults?: readonly Fault[];
   readonly report: RequestReport | undefined;
-  /** How an answer that is no stream ended, when it went out whole. */
+  /** How an answer that is not a stream ended, if it was sent whole. */
   readonly outcome?: Outcome;
-  /** Called once, with how it ended; returns the final entry for the report. */
+  /** Called once with the outcome; returns the final entry for the report. */
   readonly ended?: (outcome: Outcome) => RequestReport;
 }
 

@@ -1,4 +1,4 @@
-/** Everything that is kept between requests, whatever their dialect. Pure of sockets. */
+/** Everything kept between requests, in any dialect. Knows nothing about sockets. */
 
 import { type Clock, type Given, withDefaults } from "../base/support/index.ts";
 import type { Fault } from "./faults/fault.ts";
@@ -31,7 +31,7 @@ export class Engine {
   readonly threads = new ThreadStore();
   readonly cache: PromptCache;
   readonly strict: boolean;
-  /** The step of the scenario that comes next. */
+  /** The next step of the scenario. */
   scenarioStep = 0;
   readonly #faults: Fault[] = [];
 

@@ -1,6 +1,6 @@
 /**
- * The HTTP side: routes, headers, body limit, recording. Whatever comes in, an answer in the API's own error shape goes
- * out: no stack trace, no hang. Binds to loopback unless told otherwise by its caller.
+ * The HTTP side: routes, headers, body limit, recording. Every request gets an answer in the API's own error shape: no
+ * stack trace, no hang. Binds to loopback unless its caller says otherwise.
  */
 
 import { setMaxListeners } from "node:events";
@@ -36,7 +36,7 @@ export interface HttpServer {
 
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const desk = new Desk(options);
-  // Asked for, not imported: on Node 24 the import loads the whole of `fetch` with it.
+  // Not imported: on Node 24 the import would load the whole of `fetch`.
   const server = process
     .getBuiltinModule("node:http")
     .createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
@@ -82,7 +82,7 @@ interface Body {
   readonly tooLarge: boolean;
 }
 
-/** Takes requests, hands out answers, knows what is still open. */
+/** Takes requests, returns answers, and tracks those still open. */
 class Desk {
   readonly recording = new Recording();
   readonly #options: HttpServerOptions;
@@ -98,7 +98,7 @@ class Desk {
 
   serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const work = this.#serve(request, response)
-      .catch(() => void response.destroy()) // nothing may escape into the process of the user
+      .catch(() => void response.destroy()) // nothing may escape into the user's process
       .finally(() => this.#open.delete(work));
     this.#open.add(work);
     return work;
@@ -113,7 +113,7 @@ class Desk {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.on("error", () => {}); // a client that left; playScript sees the close
+    response.on("error", () => {}); // the client left; playScript sees the close
     const started = this.#options.engine.options.clock.monotonic();
     const url = urlOf(request.url ?? "/");
     const headers = headersOf(request);
@@ -127,7 +127,7 @@ class Desk {
     this.#options.record?.(entry);
   }
 
-  /** One request per round of the event loop: open streams keep their pace while hundreds of new ones arrive. */
+  /** One request per event loop iteration: open streams keep their pace while hundreds of new ones arrive. */
   #turn(): Promise<void> {
     this.#queue = this.#queue.then(() => new Promise((resolve) => setImmediate(resolve)));
     return this.#queue;
@@ -137,7 +137,7 @@ class Desk {
     try {
       return this.#judge(dialect, request, body);
     } catch (error) {
-      const message = `The emulator has a fault of its own: ${messageOf(error)}`;
+      const message = `The emulator failed internally: ${messageOf(error)}`;
       return refused(
         refuse({ rule: "X-internal", status: 500, type: "server_error", message, code: "server_error" }),
         undefined,
@@ -198,13 +198,13 @@ class Desk {
       });
       return;
     }
-    // The issued record first: a client that has the answer may send its next request at once.
+    // Update the issued record first: a client that has the answer may send its next request immediately.
     this.recording.settled(entry, answer.ended?.(outcome));
     response.end(entry.responseText);
   }
 }
 
-/** Paths such as `//` are no URL for the parser; they are an unknown route all the same. */
+/** The URL parser rejects paths such as `//`; they count as an unknown route. */
 function urlOf(text: string): URL {
   const path = text.startsWith("/") ? text.replace(/^\/+/, "/") : `/${text}`;
   return URL.canParse(path, "http://emulator")
@@ -221,7 +221,7 @@ function commonHeaders(answer: WireAnswer): Record<string, string> {
   };
 }
 
-/** With the key: the recorded ones are redacted. */
+/** Includes the key; recorded headers are redacted. */
 function headersOf(request: IncomingMessage): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
@@ -237,7 +237,7 @@ function readBody(request: IncomingMessage, maxBodyBytes: number): Promise<Body>
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size <= maxBodyBytes) chunks.push(chunk);
-      else chunks.length = 0; // still read, so that the client gets to see the answer
+      else chunks.length = 0; // still read to the end, so that the client sees the answer
     });
     request.on("end", () => {
       resolve({ text: Buffer.concat(chunks).toString("utf8"), tooLarge: size > maxBodyBytes });

@@ -1,6 +1,6 @@
 /**
- * The emulator: a strict stand-in for the Responses, Messages and chat completions APIs, with verdicts of its own. It
- * shares no logic with the client it judges: it imports only `support` and the words of the protocols in `wire`.
+ * The emulator: a strict stand-in for the Responses, Messages and chat completions APIs, with its own verdicts. It
+ * shares no logic with the client it judges: it imports only `support` and the protocol vocabulary in `wire`.
  */
 
 import { type Clock, type Given, systemClock } from "../base/support/index.ts";
@@ -21,27 +21,27 @@ export type { Scenario, ScenarioStep } from "./scenario/scenario.ts";
 export { defaultSwitches, parseSwitch, type Switches, switchValues } from "./switches.ts";
 
 export interface EmulatorOptions {
-  /** Default "127.0.0.1"; anything else must be asked for. */
+  /** Default: "127.0.0.1". Any other host must be requested explicitly. */
   readonly host?: string;
-  /** Default 0: any free one. */
+  /** Default: 0, any free port. */
   readonly port?: number;
-  /** Default "strict". Lenient answers where strict refuses, and says so in the report. */
+  /** Default: "strict". "lenient" answers where strict would refuse, and reports it. */
   readonly mode?: "strict" | "lenient";
   readonly switches?: Given<Switches> | undefined;
   readonly scenario?: Scenario | undefined;
-  /** Consumed one per request to the responses endpoint, in order. */
+  /** Each request that makes the model answer takes one, in order. */
   readonly faults?: readonly Fault[];
-  /** Between deltas; default 0. */
+  /** The delay between deltas. Default: 0. */
   readonly paceMs?: number;
-  /** Key of ids and ciphertext. The default is public and fixed, so that sessions survive a restart. */
+  /** The key for ids and ciphertext. The default is public and fixed, so that sessions survive a restart. */
   readonly secret?: string;
-  /** API key → organisation. Default: every key is accepted and is an organisation of its own. */
+  /** API key → organisation. By default every key is accepted and is its own organisation. */
   readonly accounts?: Readonly<Record<string, string>>;
-  /** Traits of model ids, over the built-in table. */
+  /** Traits of model ids, overriding the built-in table. */
   readonly models?: Readonly<Record<string, Partial<ModelTraits>>>;
   readonly record?: (entry: RecordedExchange) => void;
   readonly clock?: Clock;
-  /** With a seed every id and ciphertext is the same in each run. */
+  /** With a seed, all ids and ciphertext are the same in every run. */
   readonly seed?: string;
   /** The socket does not keep the process alive. */
   readonly unref?: boolean;
@@ -50,12 +50,12 @@ export interface EmulatorOptions {
 export interface Emulator {
   /** http://127.0.0.1:PORT */
   readonly url: string;
-  /** `url` + "/v1": what a client takes as its base. */
+  /** `url` + "/v1", the base URL for a client. */
   readonly baseUrl: string;
   readonly exchanges: readonly RecordedExchange[];
   report(): Report;
   addFaults(...faults: readonly Fault[]): void;
-  /** All earlier ciphertext becomes invalid_encrypted_content. */
+  /** Makes all earlier ciphertext fail with invalid_encrypted_content. */
   rotateKey(): void;
   /** Ends open streams and frees the port. */
   close(): Promise<void>;

@@ -1,9 +1,10 @@
 /**
- * What was issued in each conversation, and so what could come back. The judges do not use it (they are stateless);
- * the report and the model's memory of what it has lost do. Only completed responses count: what a client saw of a cut
- * or failed response must not be replayed (R01, R08).
+ * What was issued in each conversation, and so what could come back. The judges do not use it (they are stateless); the
+ * report does, and so does the model to notice what it has lost. Only completed responses count: what a client saw of a
+ * cut or failed response must not be replayed (R01, R08).
  *
- * Dialects know the members of a response by different clues (ids, call ids, exact text): here a clue is just a text.
+ * Dialects recognise the members of a response by different clues (ids, call ids, exact text); here a clue is just a
+ * string.
  */
 
 import type { DialectName } from "./model-traits.ts";
@@ -12,27 +13,27 @@ import type { Sealed } from "./seal.ts";
 export interface IssuedReasoning {
   readonly id: string;
   readonly dialect: DialectName;
-  /** What it is bound to; `undefined` where a dialect seals nothing. */
+  /** What it is bound to; `undefined` if the dialect seals nothing. */
   readonly sealed: Sealed | undefined;
   readonly epoch: number;
-  /** What can be read of it, where that is how it is known again: vendors whose reasoning is plain text. */
+  /** Its readable text, for vendors whose plain-text reasoning is recognised by it. */
   readonly text?: string;
-  /** Whether anything opaque was handed out: otherwise nothing can come back. */
+  /** Whether anything opaque was issued; otherwise nothing can come back. */
   readonly opaque: boolean;
-  /** The rest of its response: each member by its clues, best first. */
+  /** The rest of its response: the clues for each member, best first. */
   readonly members: readonly (readonly string[])[];
-  /** Which of them comes right after it; -1 when none does. */
+  /** The index of the member right after it; -1 if there is none. */
   readonly followerAt: number;
 }
 
 interface Conversation {
   readonly key: string;
   readonly reasoning: IssuedReasoning[];
-  /** By who was asked: a prefix is stable for one model, others get the conversation in another form. */
+  /** Per owner: a prefix is stable for one model; others get the conversation in another form. */
   readonly previousInput: Map<string, readonly string[]>;
 }
 
-/** Where each clue stands in a request. */
+/** The position of each clue in a request. */
 export type CluePositions = ReadonlyMap<string, number>;
 
 export interface Standing {
@@ -49,7 +50,7 @@ export class IssuedRecord {
   readonly #byText = new Map<string, IssuedReasoning[]>();
   #unnamed = 0;
 
-  /** The name that was sent, else whatever the clues in the request lead to; else a new conversation. */
+  /** Returns the name that was sent, else the conversation that the request's clues lead to, else a new one. */
   conversationOf(named: string | undefined, clues: Iterable<string>): string {
     if (named !== undefined && named !== "") return named;
     for (const clue of clues) {
@@ -65,7 +66,7 @@ export class IssuedRecord {
     readonly dialect: DialectName;
     readonly positions: CluePositions;
     readonly epoch: number;
-    /** Would the judge take this one, with its response's other members at these positions? */
+    /** Whether the judge would accept this one, with the other members of its response at these positions. */
     readonly fits: (one: IssuedReasoning, positions: readonly number[]) => boolean;
   }): Standing {
     const conversation = this.#conversations.get(options.conversation);
@@ -81,7 +82,7 @@ export class IssuedRecord {
     };
   }
 
-  /** Does the input begin as the last one that was accepted from this owner (dialect, account, model)? */
+  /** Whether the input begins like the last one accepted from this owner (dialect, account, model). */
   prefix(
     key: string,
     owner: string,
@@ -93,8 +94,8 @@ export class IssuedRecord {
   }
 
   /**
-   * The reasoning whose calls and answers stand in this request, for a model that notices what it has lost. What belongs
-   * to another branch or fork of the conversation is not missed.
+   * The reasoning whose calls and answers are in this request, for a model that notices what it has lost. Reasoning
+   * from another branch or fork of the conversation is not counted as lost.
    */
   reasoningBehind(conversation: string, positions: CluePositions): readonly IssuedReasoning[] {
     return (this.#conversations.get(conversation)?.reasoning ?? []).filter(
@@ -111,7 +112,7 @@ export class IssuedRecord {
     this.#conversation(key).previousInput.set(owner, texts);
   }
 
-  /** Links clues to a conversation as soon as they are handed out, whatever becomes of the response. */
+  /** Links clues to a conversation as soon as they are issued, however the response ends. */
   opened(key: string, clues: readonly string[]): void {
     this.#conversation(key);
     for (const clue of clues) this.#byClue.set(clue, key);
@@ -122,14 +123,14 @@ export class IssuedRecord {
     for (const one of reasoning) if (one.text !== undefined) this.#rememberText(one.text, one);
   }
 
-  /** Who was given this text, in any conversation: a leak is one also where the conversation was not recognised. */
+  /** Returns who issued this text, in any conversation: a leak counts even if the conversation was not recognised. */
   reasoningSaying(text: string): readonly IssuedReasoning[] {
     return this.#byText.get(text) ?? [];
   }
 
   #rememberText(text: string, one: IssuedReasoning): void {
     const known = this.#byText.get(text) ?? [];
-    // One of each model is enough to say whose it is.
+    // One per model is enough to identify its maker.
     if (known.some(({ sealed }) => sealed?.model === one.sealed?.model)) return;
     this.#byText.set(text, [...known, one]);
     const [oldest] = this.#byText.keys();

@@ -1,6 +1,6 @@
 /**
- * What each model id can do, by dialect. Data, not code. A documented id exists on its own dialect only; ids that begin
- * with "unknown" exist nowhere.
+ * What each model id supports, by dialect. Data, not code. A documented id exists only in its own dialect; ids that
+ * begin with "unknown" exist nowhere.
  */
 
 import type { Switches } from "./switches.ts";
@@ -13,7 +13,7 @@ export interface ModelTraits {
   readonly encryptedContent: boolean;
   /** S08: reasoning models refuse `temperature` and `top_p`. */
   readonly sampling: boolean;
-  /** H06, C04: reasoning whose prefix changed is dropped without an error, or refused. */
+  /** H06, C04: reasoning whose prefix changed is dropped silently or refused. */
   readonly prefixBound: boolean;
   /** Longer inputs are refused with context_length_exceeded. */
   readonly contextTokens: number;
@@ -43,13 +43,13 @@ const documented: Readonly<Record<DialectName, Readonly<Record<string, ModelTrai
   "anthropic-messages": {
     "emu-claude": claude,
     "emu-claude-bound": boundClaude,
-    // How they differ: messages/claude-models.ts.
+    // They differ as described in messages/claude-models.ts.
     "emu-claude-adaptive": claude,
     "emu-claude-5.5": boundClaude,
     "emu-claude-between": boundClaude,
     "emu-claude-plain": plainClaude,
   },
-  // How their vendors differ: chat/vendors.ts.
+  // Their vendors differ as described in chat/vendors.ts.
   "openai-chat": {
     "emu-chat": chat,
     "emu-chat-plain": { ...chat, reasoning: false },
@@ -72,16 +72,16 @@ const documented: Readonly<Record<DialectName, Readonly<Record<string, ModelTrai
   },
 };
 
-/** Ids that are not documented, per dialect: what a client sends when it tests with the names it knows. */
+/** Undocumented ids, per dialect: clients test with the names they know. */
 const others: Readonly<Record<DialectName, (model: string) => ModelTraits | undefined>> = {
-  // The families that are known not to reason; a client may send their ids to test P14.
+  // Families known not to reason; a client may send their ids to test P14.
   "openai-responses": (model) => (/^(gpt-4|gpt-3|chatgpt-4)/.test(model) ? plain : reasoner),
   "anthropic-messages": (model) => {
     if (!model.startsWith("claude")) return undefined;
     if (/^claude-(2|instant|3-(?:5|opus|sonnet|haiku))/.test(model)) return plainClaude;
     return /^claude-(?:(?:opus|sonnet)-5-5|(?:fable|mythos)-5-[1-9])/.test(model) ? boundClaude : claude;
   },
-  // `deepseek-chat` is the name of the mode without thinking.
+  // `deepseek-chat` is the mode without thinking.
   "openai-chat": (model) =>
     /^(gpt-4|gpt-3|chatgpt-4|deepseek-chat)/.test(model) ? { ...chat, reasoning: false } : chat,
 };
@@ -100,7 +100,7 @@ export const documentedModels: readonly string[] = Object.values(documented).fla
   Object.keys(one),
 );
 
-/** `undefined`: no such model on this dialect. */
+/** Returns `undefined` if the dialect has no such model. */
 export function traitsOf(
   model: string,
   dialect: DialectName,
@@ -116,7 +116,7 @@ export function traitsOf(
   return own ?? others[dialect](model);
 }
 
-/** "gpt-5.6-sol-2026-09-01" and "gpt-5.6" are one family: what binds ciphertext when modelBinding is "family". */
+/** "gpt-5.6-sol-2026-09-01" and "gpt-5.6" are one family, which binds ciphertext if modelBinding is "family". */
 function familyOf(model: string): string {
   return /^[a-z]+-\d+(?:\.\d+)?/.exec(model)?.[0] ?? model.replace(/-\d{4}-\d{2}-\d{2}$/, "");
 }

@@ -1,6 +1,6 @@
 /**
- * Plays a script into an HTTP response: each event in one write, deltas at a pace, endings as the fault says.
- * Says how it ended; never throws and never waits for a client that has left.
+ * Plays a script into an HTTP response: one write per event, deltas at a pace, and the ending the fault requires.
+ * Reports how it ended; never throws and never waits for a client that has left.
  */
 
 import type { ServerResponse } from "node:http";
@@ -9,7 +9,7 @@ import type { Clock } from "../base/support/index.ts";
 import type { Script } from "./faults/apply.ts";
 import type { Outcome } from "./report.ts";
 
-/** How many events may go out before other streams get their turn. */
+/** The number of events sent before other streams get a turn. */
 const burst = 64;
 
 export async function playScript(
@@ -19,7 +19,7 @@ export async function playScript(
     readonly paceMs: number;
     readonly clock: Clock;
     readonly closing: AbortSignal;
-    /** Told before the connection ends: a client that has read the end may ask again at once. */
+    /** Called before the connection ends: a client that has read the end may send its next request immediately. */
     readonly settled: (outcome: Outcome) => void;
   },
 ): Promise<void> {
@@ -41,14 +41,14 @@ export async function playScript(
       else if (index % burst === burst - 1) await new Promise((resolve) => setImmediate(resolve));
       if (left.signal.aborted) break;
       const ready = write(response, frame.partial ?? frame.text, script.splitBytes);
-      // Before any waiting: whoever has read the terminal event may send the next request at once.
+      // Before any waiting: a client that has read the terminal event may send its next request immediately.
       if (index === script.terminalAt) settle(outcomeOf(script));
       if (!ready && !(await drained(response, left.signal))) break;
     }
     settle(left.signal.aborted ? "client_left" : outcomeOf(script));
     if (!left.signal.aborted) await finish(response, script.ending, left.signal);
   } catch {
-    settle("client_left"); // only the abort of a sleep comes here
+    settle("client_left"); // only an aborted sleep gets here
   } finally {
     response.off("close", leave);
     options.closing.removeEventListener("abort", leave);
@@ -56,8 +56,9 @@ export async function playScript(
 }
 
 /**
- * When each delta is due. By the clock and not by adding sleeps, which are always a little late: a stream keeps its
- * pace over minutes. After a long stop (a client that does not read) it goes on from now instead of catching up.
+ * Returns when each delta is due. Uses the clock instead of adding up sleeps, which are always a little late, so a
+ * stream keeps its pace over minutes. After a long pause (a client that does not read) it continues from now instead of
+ * catching up.
  */
 function paceFrom(start: number, paceMs: number, clock: Clock): () => number {
   let next = start;
@@ -94,7 +95,7 @@ async function finish(response: ServerResponse, ending: Script["ending"], left: 
   }
 }
 
-/** What was written must reach the client before the connection goes: the cut is where the fault says. */
+/** Written bytes must reach the client before the connection ends, so that the cut is where the fault says. */
 function flushed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (response.destroyed || response.socket === null) resolve();

@@ -1,6 +1,4 @@
-/**
- * Exchanges and reports as they come in. Bounded: an emulator that is left running does not grow for ever.
- */
+/** Records exchanges and reports as they arrive. Bounded: an emulator left running does not grow forever. */
 
 import type { IncomingMessage } from "node:http";
 
@@ -13,10 +11,10 @@ const maxEntries = 1000;
 const maxReports = 10_000;
 const maxRecordedChars = 64 * 1024 * 1024;
 
-/** What is recorded without its key. */
+/** Headers recorded without their key. */
 const secretHeaders: readonly string[] = ["authorization", "x-api-key"];
 
-/** An exchange while it is open; handed out read-only. */
+/** An exchange while it is open; exposed as read-only. */
 export type OpenEntry = {
   -readonly [Key in Exclude<keyof RecordedExchange, "events">]: RecordedExchange[Key];
 } & Pick<RecordedExchange, "events">;
@@ -38,7 +36,7 @@ export class Recording {
       requestText: text,
       status: 0,
       responseHeaders: {},
-      // Made when somebody looks: most of them are never looked at.
+      // Computed on access: most are never read.
       get events() {
         return eventsOf(scripts.get(entry));
       },

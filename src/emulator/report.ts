@@ -1,12 +1,12 @@
 /**
- * What the emulator tells about the requests it saw: verdicts, recall, retention, prefix stability. The shapes of
- * `GET /__emulator/report` and of the recorded exchanges; property tests and the conformance report stand on them.
+ * The emulator's report on the requests it saw: verdicts, recall, retention, prefix stability. These are the shapes of
+ * `GET /__emulator/report` and of recorded exchanges; property tests and the conformance report rely on them.
  */
 
 import type { JsonObject } from "../base/support/index.ts";
 import type { DialectName } from "./model-traits.ts";
 
-/** How a response ended, as far as the server can know. Only `completed` puts items into the accepted set. */
+/** How a response ended, as far as the server knows. Only `completed` adds items to the accepted set. */
 export type Outcome =
   | "completed"
   | "incomplete"
@@ -20,39 +20,39 @@ export type Outcome =
   | "open";
 
 export interface RequestReport {
-  /** Counts requests that ask the model, from 0. */
+  /** The index among requests that make the model answer, from 0. */
   readonly request: number;
   readonly dialect: DialectName;
   readonly conversation: string;
   readonly model: string;
   readonly account: string;
   readonly verdict: "accepted" | "refused" | "fault";
-  /** Rule id (failures.md or X-…) of the refusal. */
+  /** The rule id of the refusal (failures.md or X-…). */
   readonly rule: string | null;
   readonly message: string | null;
-  /** Lenient mode: what a strict server would have refused. */
+  /** In lenient mode, what a strict server would have refused. */
   readonly tolerated: readonly string[];
-  /** Ids of the opaque payloads in the request that were accepted and used. */
+  /** The ids of opaque payloads that were accepted and used. */
   readonly sent: readonly string[];
-  /** Ids of the payloads it would have accepted in this very request. */
+  /** The ids of payloads it would have accepted in this very request. */
   readonly acceptable: readonly string[];
   /** acceptable − sent. */
   readonly missing: readonly string[];
   /** Everything issued so far in completed responses of this conversation, to any model or account. */
   readonly issued: readonly string[];
-  /** Sent, readable, and ignored all the same because the prefix changed (H06), or another model made it (C10). */
+  /** Sent and readable, but ignored because the prefix changed (H06) or another model made it (C10). */
   readonly dropped: readonly string[];
-  /** Sent, of this model, and not as it was issued: changed, in another message or in another field (V07, V08). */
+  /** Sent and made by this model, but not as issued: changed, or in another message or field (V07, V08). */
   readonly modified: readonly string[];
-  /** Sent, and made by another model: a leak, also where no API refuses it (V06). */
+  /** Sent and made by another model: a leak, even where no API refuses it (V06). */
   readonly foreign: readonly string[];
   /** sent ∩ acceptable ÷ acceptable; 1 when nothing was acceptable. */
   readonly recall: number;
   /** sent ÷ issued; 1 when nothing was issued. */
   readonly retention: number;
-  /** The input starts with what this model was last asked in this conversation, item by item, byte for byte. */
+  /** Whether the input starts with this model's previous input in this conversation, byte for byte. */
   readonly prefixStable: boolean;
-  /** Index of the first input item that differs from the previous request, or null. */
+  /** The index of the first input item that differs from the previous request, or null. */
   readonly prefixDiffersAt: number | null;
   readonly inputItems: number;
   readonly cachedTokens: number;
@@ -85,9 +85,9 @@ export interface RecordedExchange {
   readonly requestText: string;
   readonly status: number;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** Events as sent, in order, for a stream. */
+  /** The events of a stream as sent, in order. */
   readonly events: readonly JsonObject[];
-  /** The body, when it was no stream. */
+  /** The body, if it was not a stream. */
   readonly responseText: string;
   readonly report: RequestReport | null;
 }

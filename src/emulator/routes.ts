@@ -1,6 +1,4 @@
-/**
- * The routes beside those that make the model answer: models, report, and what each dialect serves besides.
- */
+/** The routes that do not make the model answer: models, the report, and each dialect's other routes. */
 
 import { refuse } from "./api-refusal.ts";
 import { type Dialect, found, refused, type RouteRequest, type WireAnswer } from "./dialect.ts";
@@ -30,7 +28,7 @@ export function answerRoute(engine: Engine, dialect: Dialect, request: RouteRequ
   return refused(refuse({ rule: "X-route", status, message }), undefined);
 }
 
-/** Without `/v1`, which some clients have in their base and some do not. */
+/** The path without `/v1`, which only some clients have in their base URL. */
 export function pathOf(url: URL): string {
   return url.pathname.replace(/^\/v1(?=\/)/, "");
 }

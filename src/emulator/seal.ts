@@ -1,17 +1,17 @@
 /**
- * Ids and ciphertext that carry their own proof, so that the judge needs no memory: an item that comes back is judged
- * by what is inside it, also after a restart (store:false). An id is signed and says which response made it, where it
- * stood and which reasoning it needs; a ciphertext is AEAD over all it is bound to (E02–E05, E07, E08, H06).
+ * Ids and ciphertext that carry their own proof, so that the judge needs no memory: it judges an item by its content,
+ * even after a restart (store:false). An id is signed and tells which response made it, its position, and the reasoning
+ * it needs; a ciphertext is AEAD over everything it is bound to (E02–E05, E07, E08, H06).
  *
- * Id, 25 bytes as hex (the length of real ones): 8 response uid · 4 seconds · 7 masked {index, type, needs} · 6 MAC.
- * `needs` is a bit per output index, hence at most 40 output items in a response.
+ * An id is 25 bytes as hex (the length of real ones): 8 response uid · 4 seconds · 7 masked {index, type, needs} · 6
+ * MAC. `needs` has one bit per output index, so a response has at most 40 output items.
  */
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 export const maxOutputItems = 40;
 
-/** Prefix of the item id by item type (codex protocol/src/models.rs; I06). */
+/** The prefix of item ids by item type (codex protocol/src/models.rs; I06). */
 export const idPrefixes: Readonly<Record<string, string>> = {
   message: "msg",
   reasoning: "rs",
@@ -39,18 +39,18 @@ const maxAdopted = 10_000;
 export interface ItemAddress {
   /** 16 hex digits. */
   readonly uid: string;
-  /** Seconds since 1970 of the response. */
+  /** The time of the response, in seconds since 1970. */
   readonly at: number;
   readonly index: number;
 }
 
 export interface SignedId extends ItemAddress {
   readonly type: string | undefined;
-  /** Output indexes of the reasoning items this item needs. */
+  /** The output indexes of the reasoning items this item needs. */
   readonly needs: readonly number[];
 }
 
-/** What comes next in the response: a reasoning item is refused without it. `text` is a hash. */
+/** The next item of the response: a reasoning item is refused without it. `text` is a hash. */
 export interface Follower {
   readonly index: number;
   readonly type: string;
@@ -65,40 +65,40 @@ export interface Sealed {
   readonly index: number;
   readonly model: string;
   readonly account: string;
-  /** Hash chain of what preceded this item (H06). */
+  /** The hash chain of everything before this item (H06). */
   readonly prefix: string;
   readonly follower: Follower | null;
-  /** What the model wrote down for itself: it can use this later only if the ciphertext comes back. */
+  /** The model's notes to itself, which it can use later only if the ciphertext comes back. */
   readonly notes: string;
   /** Only in signatures of thinking blocks. */
   readonly thinking?: SealedThinking;
 }
 
-/** What a thinking block said and where it stood: an edited or moved one is told from the one that was issued. */
+/** The content and position of a thinking block, so that an edited or moved one can be told from the one issued. */
 export interface SealedThinking {
   readonly kind: "thinking" | "redacted_thinking";
-  /** Hash of the text as it was sent. */
+  /** The hash of the text as it was sent. */
   readonly text: string;
-  /** Block indexes of all thinking in its response, up to where another model took over. */
+  /** The block indexes of all thinking in its response, up to the point where another model took over. */
   readonly all: readonly number[];
-  /** How often another model had taken over before it (`fallback` blocks). Absent: never. */
+  /** How often another model had taken over before it (`fallback` blocks). If absent, never. */
   readonly hop?: number | undefined;
-  /** Hashes of what stood before the messages. */
+  /** Hashes of the content before the messages. */
   readonly system: string;
   readonly tools: string;
-  /** The thinking before it in the conversation, by id. */
+  /** The id of the previous thinking in the conversation. */
   readonly previous: string | null;
 }
 
-/** What a scenario wrote, with what only memory can tell of it later. */
+/** An item whose id a scenario chose, with facts that only memory can supply later. */
 export interface AdoptedItem extends SignedId {
-  /** Of a program: it must come back unchanged. */
+  /** For a program, which must come back unchanged. */
   readonly fingerprint?: string | undefined;
 }
 
 export interface SealOptions {
   readonly secret: string;
-  /** With a seed every id and ciphertext is the same in each run. */
+  /** With a seed, all ids and ciphertext are the same in every run. */
   readonly seed?: string | undefined;
 }
 
@@ -111,7 +111,7 @@ export class Seal {
   readonly #seed: string | undefined;
   readonly #idKey: Buffer;
   readonly #contentKeys: Buffer[] = [];
-  /** Ids that a scenario chose: they carry no proof, so they are remembered. Oldest first. */
+  /** Ids chosen by a scenario: they carry no proof, so they are remembered. Oldest first. */
   readonly #adopted = new Map<string, AdoptedItem>();
   #epoch = 0;
   #drawn = 0;
@@ -150,7 +150,7 @@ export class Seal {
     return `${idPrefixes[type] ?? "item"}_${hex}`;
   }
 
-  /** The id is good from now on, as if this server had made it. */
+  /** Accepts the id from now on, as if this server had made it. */
   adopt(id: string, item: AdoptedItem): void {
     this.#adopted.set(id, item);
     const [oldest] = this.#adopted.keys();
@@ -161,7 +161,7 @@ export class Seal {
     return this.#adopted.get(id)?.fingerprint;
   }
 
-  /** `undefined`: this server (with this secret) never issued it. */
+  /** Returns `undefined` if this server (with this secret) never issued the id. */
   readId(id: string): SignedId | undefined {
     const adopted = this.#adopted.get(id);
     if (adopted !== undefined) return adopted;
@@ -183,7 +183,7 @@ export class Seal {
     };
   }
 
-  /** `call_` and 24 letters or digits, as real ones; the response and the address are inside. */
+  /** `call_` and 24 letters or digits, like real ones; contains the response and the item's address. */
   callId(address: ItemAddress): string {
     const body = Buffer.concat([Buffer.from(address.uid, "hex"), Buffer.from([address.index])]);
     const mac = this.#mac(Buffer.concat([Buffer.from("call"), body])).subarray(0, 6);
@@ -203,7 +203,7 @@ export class Seal {
     return { uid: body.subarray(0, 8).toString("hex"), index: body[8] ?? 0 };
   }
 
-  /** Looks like Fernet text: version byte, time, IV, ciphertext, tag; base64url with padding, `gAAAAAB…`. */
+  /** Looks like a Fernet token: version byte, time, IV, ciphertext, tag; base64url with padding, `gAAAAAB…`. */
   seal(sealed: Sealed, at: number): string {
     const iv = this.random(16);
     const head = Buffer.alloc(9);
@@ -211,7 +211,7 @@ export class Seal {
     head.writeUInt32BE(at >>> 0, 5);
     const cipher = createCipheriv("aes-256-gcm", this.#contentKey(this.#epoch), iv);
     cipher.setAAD(head);
-    // `added` is shorter than what follows it (844 against 1060 in the recordings, E07).
+    // `added` is shorter than later stages (844 against 1060 in the recordings, E07).
     const filler = "·".repeat(sealed.stage === "added" ? 8 : 60 + Math.ceil(sealed.notes.length / 4));
     const body = cipher.update(JSON.stringify({ ...sealed, filler }), "utf8");
     const bytes = Buffer.concat([head, iv, body, cipher.final(), cipher.getAuthTag()]);

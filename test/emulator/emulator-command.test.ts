@@ -90,7 +90,7 @@ describe("bad input is said, with a code", () => {
   test.each([
     [["--host", "0.0.0.0"], "host_not_loopback", /--expose/],
     [["--port", "many"], "usage", /--port takes a whole number/],
-    [["--fault", "explode"], "fault_invalid", /known are/],
+    [["--fault", "explode"], "fault_invalid", /use one of/],
     [["--switch", "phase"], "switch_invalid", /name=value/],
     [["--switch", "phase=maybe"], "switch_invalid", /true \| false/],
     [["--scenario", "/nowhere/demo.yaml"], "scenario_unreadable", /demo\.yaml/],

@@ -1,6 +1,7 @@
 /**
- * What could have come back in a chat request. Chat has no ids: on another branch the same words may have been said with
- * other thoughts, so each message stands for one response only; for the one whose thought it carries, if it carries any.
+ * What could have come back in a chat request. Chat has no ids, and on another branch the same text may have been said
+ * with other thoughts, so each message counts for only one response: the one whose thought it carries, if it carries
+ * any.
  */
 
 import type { Engine } from "../engine.ts";
@@ -35,7 +36,7 @@ export function acceptableIn(options: {
   return mine.filter((one) => claimed.has(uidOf(one))).map(({ id }) => id);
 }
 
-/** Thoughts of one response stand together. */
+/** Groups the thoughts of one response. */
 function uidOf({ sealed, id }: IssuedReasoning): string {
   return sealed?.uid ?? id;
 }

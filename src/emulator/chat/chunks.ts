@@ -1,6 +1,6 @@
 /**
- * An answer as a stream of chunks, in the order and with the empty fields each vendor has on the wire (failures.md §4):
- * the role first, reasoning, content, calls by index, a chunk with `finish_reason`, usage where the vendor puts it.
+ * An answer as a stream of chunks, in each vendor's order and with its empty fields (failures.md §4): the role first,
+ * reasoning, content, calls by index, a chunk with `finish_reason`, and the usage where the vendor puts it.
  */
 
 import { assertNever, isObject, type JsonObject, objectOf } from "../../base/support/index.ts";
@@ -82,7 +82,7 @@ function* deltasOf(
   for (const piece of cut(content)) yield { item, ...contentDelta(vendor, piece, shown) };
   if (content !== "") item += 1;
   for (const piece of cut(refusal ?? "")) {
-    // Only OpenAI has a channel for refusals; the others say it.
+    // Only OpenAI has a channel for refusals; the others use plain content.
     yield { item, ...(vendor === "openai" ? { refusal: piece } : contentDelta(vendor, piece, shown)) };
   }
   if (refusal !== undefined) item += 1;
@@ -104,7 +104,7 @@ function* deltasOf(
   }
 }
 
-/** The first chunk: the role, and which fields there will be. */
+/** The first chunk: the role, and the fields that will follow. */
 function* opening(vendor: Vendor, message: IssuedMessage, shown: boolean): Generator<ItemDelta> {
   const role = "assistant";
   const silent = message.content === "" && message.calls.length > 0 ? null : "";
@@ -185,7 +185,7 @@ function errorChunk(frame: Frame, { error, errorShape }: Ending): JsonObject {
   return errorShape === "flat" ? { object: "error", ...body } : { error: body };
 }
 
-/** What stands beside `choices` in each chunk. */
+/** The fields next to `choices` in each chunk. */
 function besides(request: ChatRequest, { vendor, id }: Frame, index: number): JsonObject {
   const options = objectOf(request.body["stream_options"]);
   if (vendor === "groq" && index === 0) return { x_groq: { id: `req_${hashText(id)}`, seed: 1 } };
@@ -198,7 +198,7 @@ function besides(request: ChatRequest, { vendor, id }: Frame, index: number): Js
   };
 }
 
-/** On the last chunk, inside its choice, or in a chunk of its own: each vendor has its place. */
+/** Adds the usage where the vendor puts it: on the last chunk, inside its choice, or in a separate chunk. */
 function withUsage(
   events: readonly StreamEvent[],
   frame: Frame,
@@ -251,7 +251,7 @@ export function chatStreamForm(done: boolean): StreamForm {
     numbered: false,
     doneMarker: done,
     surprise: { object: "chat.completion.surprise", note: "clients ignore what they do not know", depth: 1 },
-    // As Azure opens a stream: nobody's id, no choices.
+    // As Azure opens a stream: an empty id, no choices.
     keepalive: { id: "", object: chunkObject, created: 0, model: "", choices: [] },
     ofAnother: (event) => withId(event, "chatcmpl-another"),
     alter: (list, fault, seed) =>

@@ -1,4 +1,4 @@
-/** An answer that is no stream: one `chat.completion`, in the vendor's form. */
+/** A non-streaming answer: one `chat.completion`, in the vendor's form. */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";
 import type { Ending } from "./ending.ts";
@@ -33,7 +33,7 @@ function messageObject(options: {
   const said = message.content === "" && vendor !== "openai" ? (refusal ?? "") : message.content;
   const content = said === "" && (calls.length > 0 || refusal !== undefined) ? null : said;
   const base = { role: "assistant", content };
-  // DeepSeek numbers them here too; the field comes back and is ignored.
+  // DeepSeek numbers calls here too; the field comes back and is ignored.
   const listed = calls.map((call, index) => ({
     ...(vendor === "deepseek" ? { index } : {}),
     ...callObject(call),
@@ -76,12 +76,12 @@ function messageObject(options: {
   }
 }
 
-/** MiniMax's entry: readable, with an id that is the same in every message. */
+/** MiniMax's entry: readable, with the same id in every message. */
 export function textDetail(text: string): JsonObject {
   return { type: "reasoning.text", id: "reasoning-text-1", format: "MiniMax-response-v1", index: 0, text };
 }
 
-/** Any call but Mistral's, which leaves out the type. */
+/** Any call except Mistral's, which omits the type. */
 export function callObject(call: IssuedCall): JsonObject {
   if (call.custom) return { id: call.id, type: "custom", custom: { name: call.name, input: call.arguments } };
   const made: ChatToolCall = {

@@ -1,7 +1,7 @@
 /**
- * `reasoning_details[]` of a router (V08): the array goes back as it came. Behind it stands the Responses API, so what it
- * refuses it refuses in those words: the same item twice (I04), a ciphertext that is stale, foreign or made up (E01–E04),
- * reasoning whose follower is not there (P01).
+ * A router's `reasoning_details[]` (V08): the array must come back unchanged. The Responses API is behind it, so
+ * refusals use its messages: the same item twice (I04), ciphertext that is stale, foreign or invented (E01–E04),
+ * reasoning without its follower (P01).
  */
 
 import { type JsonObject, stringOf } from "../../base/support/index.ts";
@@ -59,7 +59,7 @@ function openDetail(
   return followed ? sealed : inWordsOf("openrouter", withoutFollower("V08", sealed.id));
 }
 
-/** A stream brings a summary in pieces of one index; joined or not, it is the same. */
+/** A stream delivers a summary in several parts with one index; joined or not, it counts as the same. */
 function summaryOf(details: readonly JsonObject[], index: unknown): string {
   return details
     .filter((one) => one["type"] === "reasoning.summary" && one["index"] === index)

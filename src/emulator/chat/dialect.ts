@@ -1,4 +1,4 @@
-/** The chat completions dialect of the emulator, in the forms of its vendors. */
+/** The emulator's chat completions dialect, in the forms of its vendors. */
 
 import { stringOf } from "../../base/support/index.ts";
 import type { ApiRefusal } from "../api-refusal.ts";
@@ -21,7 +21,7 @@ import { bodyOf, type ChatRefusal, contextTooLong } from "./refusals.ts";
 import { type ChatRequest, parseChatRequest } from "./request-shape.ts";
 import { responseIdOf, usageFor } from "./vendor-form.ts";
 
-/** Keys, sizes, headers and HTTP faults are those of the Responses API: one company, one gate. */
+/** Keys, sizes, headers and HTTP faults are those of the Responses API. */
 export const openaiChat: Dialect = {
   ...openaiResponses,
   name: "openai-chat",
@@ -39,7 +39,7 @@ export const openaiChat: Dialect = {
     });
     return "rule" in request ? request : readable(engine, request, call);
   },
-  // Before the model is known there is no vendor: keys, routes and faults speak as OpenAI does.
+  // Before the model is known there is no vendor: keys, routes and faults use OpenAI's form.
   errorBody: (refusal) => (isChatRefusal(refusal) ? refusal.body : bodyOf("openai", refusal)),
 };
 
@@ -87,8 +87,8 @@ function judge(engine: Engine, request: ChatRequest, call: Call): JudgedRequest 
 }
 
 /**
- * Calls prove their conversation, also those of other dialects: the first one counts, because a client may have mapped
- * later ones for another vendor. Without calls, the newest answer that is in the request.
+ * Calls prove their conversation, even across dialects. The first one counts, because a client may have mapped later
+ * ones for another vendor. Without calls, the newest answer in the request counts.
  */
 function* conversationClues(messages: readonly ChatMessage[], chain: readonly string[]): Generator<string> {
   for (const { calls } of messages) for (const { id } of calls) if (!isCounted(id)) yield id;

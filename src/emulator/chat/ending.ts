@@ -1,6 +1,6 @@
 /**
- * A reply as one assistant message: reasoning, what is said, calls, in this order. Where it is cut short, and how it
- * ends. The parts are what faults count as items.
+ * A reply as one assistant message: reasoning, text, calls, in this order; where it is cut short, and how it ends.
+ * Faults count these parts as items.
  */
 
 import type { Fault } from "../faults/fault.ts";
@@ -11,7 +11,7 @@ import type { ChatRequest } from "./request-shape.ts";
 import type { ChatFinishReason } from "./vocabulary.ts";
 
 export type ReplyPart =
-  /** One of each thought; a vendor that shows nothing still counts its tokens. */
+  /** One per thought; a vendor that shows none still counts its tokens. */
   | { readonly type: "reasoning"; readonly text: string; readonly notes: string; readonly tokens: number }
   | { readonly type: "content"; readonly text: string; readonly tokens: number }
   | { readonly type: "refusal"; readonly text: string; readonly tokens: number }
@@ -29,7 +29,7 @@ export interface Ending {
   readonly parts: readonly ReplyPart[];
   readonly finish: ChatFinishReason;
   readonly error?: { readonly code: string; readonly message: string } | undefined;
-  /** As OpenAI writes it, or without the `error` around it as vLLM does. */
+  /** In OpenAI's form, or without the surrounding `error`, as in vLLM. */
   readonly errorShape?: "nested" | "flat";
 }
 
@@ -58,7 +58,7 @@ export function endingOf(request: ChatRequest, reply: Reply, faults: readonly Fa
   return { status: "completed", parts, finish: called ? "tool_calls" : "stop" };
 }
 
-/** Several thoughts stay several; several messages are one. Hosted tools and raw items do not exist in this dialect. */
+/** Several thoughts stay separate; several messages become one. This dialect has no hosted tools or raw items. */
 function toParts(drafts: readonly Draft[]): readonly ReplyPart[] {
   const thoughts: ReplyPart[] = [];
   const calls: ReplyPart[] = [];
@@ -99,15 +99,18 @@ function forcedEnding(fault: Fault, parts: readonly ReplyPart[]): Ending | undef
   };
 }
 
-/** What the limit leaves of a part. A call that is not whole is none. */
+/** The part that fits the limit. An incomplete call is dropped. */
 function fitting(part: ReplyPart, tokens: number): readonly ReplyPart[] {
   if (part.type === "call") return [];
-  // A thought costs a token for each character, words one for four.
+  // A thought costs one token per character, other text one per four.
   const text = part.text.slice(0, part.type === "reasoning" ? tokens : tokens * 4);
   return text === "" ? [] : [{ ...part, text, tokens }];
 }
 
-/** The first `count` whole; a text after them comes half. A thought that used up the whole budget leaves nothing (V10). */
+/**
+ * Keeps the first `count` parts whole and half of a text after them. A thought that used up the whole budget leaves
+ * nothing (V10).
+ */
 function cutShort(parts: readonly ReplyPart[], count: number, reason: string): Ending {
   const kept = parts.slice(0, count);
   const next = parts[count];

@@ -1,6 +1,6 @@
 /**
- * The order of messages: every call answered next, nothing answered that was not called, roles in the order a vendor
- * wants. Stateless.
+ * Checks the order of messages: every call is answered next, no answer lacks its call, and roles are in the vendor's
+ * order. Stateless.
  */
 
 import type { ChatMessage } from "./messages.ts";
@@ -19,7 +19,7 @@ export function checkOrder(request: ChatRequest): readonly ChatRefusal[] {
   return [...checkToolMessages(request), ...checkRoles(request)];
 }
 
-/** T01, T02, T10: results stand right after the message that called, each call once, in any order. */
+/** T01, T02, T10: results directly follow the message that called, one per call, in any order. */
 function checkToolMessages({ messages, chat }: ChatRequest): readonly ChatRefusal[] {
   const refusals: ChatRefusal[] = [];
   const { vendor } = chat;
@@ -40,7 +40,7 @@ function checkToolMessages({ messages, chat }: ChatRequest): readonly ChatRefusa
     }
     const id = callId ?? "";
     if (open === undefined) {
-      // Mistral says the same as a matter of roles.
+      // Mistral reports this as a role error.
       if (vendor !== "mistral") refusals.push(strayResult(vendor, "T02", index));
     } else if (!open.delete(id)) {
       refusals.push(known.has(id) ? strayResult(vendor, "T10", index) : unknownCall(vendor, index, id));

@@ -1,5 +1,6 @@
 /**
- * Parts become what is handed out: call ids in the vendor's form, sealed details, and for the issued record what may come back.
+ * Turns parts into what is issued: call ids in the vendor's form, sealed details, and an entry in the issued record for
+ * what may come back.
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";
@@ -19,16 +20,16 @@ export interface IssuedCall {
 }
 
 export interface IssuedMessage {
-  /** Shown reasoning; empty where the vendor shows none. */
+  /** The reasoning shown; empty if the vendor shows none. */
   readonly thoughts: readonly string[];
-  /** `reasoning_details` of each thought, in the form that is accepted back. */
+  /** The `reasoning_details` of each thought, in the form that is accepted back. */
   readonly details: readonly (readonly JsonObject[])[];
-  /** Of Mistral's part: it comes back unchanged, or the part is not read. */
+  /** For Mistral's part: it must come back unchanged, or the part is not read. */
   readonly signature: string | undefined;
   readonly content: string;
   readonly refusal: string | undefined;
   readonly calls: readonly IssuedCall[];
-  /** What the issued record keeps when the response completes. */
+  /** What the issued record keeps once the response completes. */
   readonly reasoning: readonly IssuedReasoning[];
 }
 
@@ -71,7 +72,7 @@ export function issueMessage(options: {
     };
   });
   const thoughts = thinking.map(({ text }) => text);
-  // Calls prove their message; what was said besides may have been dropped.
+  // Calls prove their message; the client may have dropped other text.
   const members = cluesOf(calls.length > 0 ? { calls, content: "" } : said).map((clue) => [clue]);
   const issued = {
     dialect: "openai-chat",
@@ -91,7 +92,7 @@ export function issueMessage(options: {
     content,
     refusal,
     calls,
-    // One field holds all thoughts of a plain-text vendor: they come back together or not at all.
+    // A plain-text vendor has all thoughts in one field: they come back together or not at all.
     reasoning: sealed
       ? seals.map((one, index) => ({ ...issued, id: one.id, sealed: one, text: thoughts[index] ?? "" }))
       : first === undefined

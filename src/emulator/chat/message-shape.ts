@@ -1,6 +1,6 @@
 /**
- * Each message by itself: role, content and its parts, calls and their ids, fields a vendor does not know. What stands
- * around a message is judged in `history.ts`.
+ * Checks each message on its own: role, content and its parts, calls and their ids, fields the vendor does not know.
+ * `history.ts` judges a message in context.
  */
 
 import { arrayOf, isObject, objectOf } from "../../base/support/index.ts";
@@ -60,7 +60,7 @@ function checkFields(message: ChatMessage, chat: ChatTraits): ChatRefusal | unde
     : unknownMessageField(chat.vendor, { index, role, name, value });
 }
 
-/** `index` is what a stream numbers its calls with; clients send it back. */
+/** A stream numbers its calls with `index`; clients send it back. */
 const callFields = ["id", "type", "function", "custom", "index"];
 
 function checkCallFields({ index, role, raw }: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {
@@ -72,7 +72,7 @@ function checkCallFields({ index, role, raw }: ChatMessage, chat: ChatTraits): C
   return undefined;
 }
 
-/** What a part of `content` may be, by role. */
+/** The part types that `content` may have, by role. */
 const partTypes: Readonly<Record<string, readonly string[]>> = {
   user: ["text", "image_url", "input_audio", "file"],
   assistant: ["text", "refusal"],
@@ -164,7 +164,7 @@ function toolName(vendor: Vendor): Row<ChatRefusal> {
   );
 }
 
-/** Where nothing at all is of the wrong type as well. */
+/** Here a missing value counts as a wrong type too. */
 function text(vendor: Vendor): Row<ChatRefusal> {
   return (value, path) =>
     typeof value === "string" ? undefined : inWordsOf(vendor, invalidType(path, "a string", value));

@@ -1,6 +1,6 @@
 /**
- * The messages of a request, read once: what each one says, calls, answers and carries as reasoning. Everything after
- * this works on these and not on JSON.
+ * The messages of a request, read once: each one's text, calls, results and reasoning. All later code uses these
+ * instead of JSON.
  */
 
 import { createHash } from "node:crypto";
@@ -15,13 +15,13 @@ export interface ChatCall {
   readonly arguments: string;
 }
 
-/** Reasoning as a message carries it: by field, as it was captured (V06). */
+/** Reasoning in a message, by the field it was captured from (V06). */
 export interface CarriedReasoning {
   readonly field: ChatReasoningField | "content";
   readonly text: string;
   /** `reasoning_details[]`, in order. */
   readonly details: readonly JsonObject[];
-  /** Of parts of the content. */
+  /** For parts of the content. */
   readonly signature?: string | undefined;
 }
 
@@ -31,14 +31,14 @@ export interface ChatMessage {
   readonly raw: JsonObject;
   /** Its exact text in the body: prefix stability is about bytes. */
   readonly text: string;
-  /** What a person would read of it. */
+  /** The text a person would read. */
   readonly content: string;
   readonly calls: readonly ChatCall[];
   readonly callId: string | undefined;
   readonly reasoning: readonly CarriedReasoning[];
-  /** Which user message it follows: 0 before the first. */
+  /** The number of user messages so far; 0 before the first. */
   readonly turn: number;
-  /** How an assistant message is known again. */
+  /** The clues that identify an assistant message. */
   readonly clues: readonly string[];
 }
 
@@ -75,7 +75,7 @@ function callOf(value: unknown): ChatCall {
   };
 }
 
-/** Text and refusals; a thinking part is not something that was said. */
+/** Text and refusals; a thinking part does not count as spoken text. */
 function contentOf({ content, refusal }: JsonObject): string {
   if (typeof content === "string") return content;
   const said = arrayOf(content).map((part) => {
@@ -119,12 +119,12 @@ export function inThinkTag(thought: string): string {
   return `<think>\n${thought}\n</think>\n\n`;
 }
 
-/** MiniMax without `reasoning_split`: the thought stands in front of the words and comes back there. */
+/** MiniMax without `reasoning_split`: the thought precedes the text and comes back there. */
 export function thinkTagOf({ content }: ChatMessage): string | undefined {
   return thinkTag.exec(content)?.[1];
 }
 
-/** By its calls, or by what it said. */
+/** By its calls and its text. */
 export function cluesOf(message: Pick<ChatMessage, "calls" | "content">): readonly string[] {
   return [
     ...message.calls.map(({ id }) => `chat call ${id}`),
@@ -133,8 +133,8 @@ export function cluesOf(message: Pick<ChatMessage, "calls" | "content">): readon
 }
 
 /**
- * `chain[i]` stands for what messages 0..i-1 mean, without reasoning and instructions. Chat has no ids: a conversation
- * is recognised by what was said in it.
+ * `chain[i]` represents the meaning of messages 0..i-1, without reasoning and instructions. Chat has no ids, so a
+ * conversation is recognised by its content.
  */
 export function meaningChain(messages: readonly ChatMessage[]): readonly string[] {
   let link = "chat";

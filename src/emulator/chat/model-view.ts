@@ -1,6 +1,6 @@
 /**
- * What the model gets to see of a chat request: the conversation as plain meaning, and its own notes where its reasoning
- * came back and the vendor reads it.
+ * What the model sees of a chat request: the conversation as plain meaning, and its own notes if its reasoning came
+ * back and the vendor reads it.
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";

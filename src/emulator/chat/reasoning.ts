@@ -1,7 +1,7 @@
 /**
- * Reasoning that came back in a chat request: whose it is, whether it is whole, whether the vendor reads it, and
- * whether any is missing that must be there (group I of failures.md). Plain text proves nothing by itself, so it is
- * compared with what this conversation was given; `reasoning_details` are sealed and prove themselves.
+ * Judges reasoning that came back in a chat request: whose it is, whether it is whole, whether the vendor reads it, and
+ * whether required reasoning is missing (group I of failures.md). Plain text proves nothing, so it is compared with
+ * what this conversation was given; `reasoning_details` are sealed and prove themselves.
  */
 
 import { type JsonObject, objectOf } from "../../base/support/index.ts";
@@ -15,14 +15,14 @@ import type { ChatTraits } from "./vendors.ts";
 
 export interface ReasoningAnswer {
   readonly refusals: readonly ChatRefusal[];
-  /** What the model may read again, by the index of the message: its notes. */
+  /** The notes that the model may read again, by message index. */
   readonly usable: ReadonlyMap<number, string>;
   readonly sent: readonly string[];
-  /** Whole and ours, and ignored all the same: this vendor does not read it there. */
+  /** Whole and ours, but ignored because this vendor does not read it there. */
   readonly dropped: readonly string[];
-  /** Ours, and changed, moved to another message or to another field (V07, V08). */
+  /** Ours, but changed or moved to another message or field (V07, V08). */
   readonly modified: readonly string[];
-  /** Another model's, in whatever field. */
+  /** Another model's, in any field. */
   readonly foreign: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
   };
 }
 
-/** The thoughts of a message: those whose calls are all there, or the words they were said with. Looked up once each. */
+/** Returns a function that finds a message's thoughts: those whose calls are all present, or whose text matches. */
 export function thoughtsByMessage(
   issued: readonly IssuedReasoning[],
 ): (message: ChatMessage) => readonly IssuedReasoning[] {
@@ -94,7 +94,7 @@ export function thoughtsByMessage(
       .filter(({ members }) => members.every((one) => one.some((clue) => clues.includes(clue))));
 }
 
-/** V01: with calls. V02: every message of a turn in which a tool was called, for ever after; or could have been. */
+/** V01: messages with calls. V02: every message of a turn in which a tool was called, or could have been. */
 export function isNeeded(message: ChatMessage, engine: Engine, request: ChatRequest): boolean {
   const { back } = request.chat;
   if (!request.thinking || message.role !== "assistant") return false;
@@ -109,7 +109,7 @@ function isToolTurn(message: ChatMessage, engine: Engine, request: ChatRequest):
   return carried || request.toolTurns.has(message.turn);
 }
 
-/** Does the vendor show it to the model again? What it does not read is ignored without a word. */
+/** Whether the vendor shows it to the model again. What it does not read, it ignores silently. */
 export function isRead(message: ChatMessage, engine: Engine, request: ChatRequest): boolean {
   const { chat, body, messages } = request;
   if (!request.thinking) return false;
@@ -125,7 +125,7 @@ function valueAt(body: JsonObject, path: string): unknown {
   return path.split(".").reduce<unknown>((value, name) => objectOf(value)[name], body);
 }
 
-/** In its fields; MiniMax also among the words, if it was not asked to split them. */
+/** In its fields; for MiniMax also in the text, if it was not asked to split it off. */
 function carriedBy(message: ChatMessage, chat: ChatTraits): readonly CarriedReasoning[] {
   const text = isTagged(chat) ? thinkTagOf(message) : undefined;
   if (text === undefined || chat.shows === null) return message.reasoning;
@@ -149,7 +149,7 @@ function recognise(at: {
   if (carried.text === "") return;
   const mine = at.thoughtsOf(message).filter(({ sealed }) => sealed?.model === request.model);
   const equal = mine.filter((one) => one.text === carried.text && !used.has(one));
-  // On another branch the same was said with another signature.
+  // On another branch the same text may have another signature.
   const signer = signerOf(carried, engine);
   const whole = equal.find(({ id }) => id === signer) ?? equal[0];
   if (whole === undefined) {
@@ -160,7 +160,7 @@ function recognise(at: {
     return;
   }
   used.add(whole);
-  // A signature is of the whole part: without it, or with another, nothing of it is read.
+  // A signature covers the whole part: without it, or with another, none of the part is read.
   if (signer !== undefined && signer !== whole.id) {
     findings.modified.push(whole.id);
     return;
@@ -171,14 +171,14 @@ function recognise(at: {
   else findings.dropped.push(whole.id);
 }
 
-/** Whose signature it has, "" for nobody's; undefined where there is none to have. */
+/** Returns the id of the signed thought, "" for an invalid signature, undefined if none is expected. */
 function signerOf({ signature }: CarriedReasoning, engine: Engine): string | undefined {
   if (signature === undefined || !engine.switches.mistralSignature) return undefined;
   const opened = engine.seal.open(signature);
   return opened.ok ? opened.sealed.id : "";
 }
 
-/** A known text where it does not belong: in another message, or in a field it was not captured from. */
+/** Reports known text in the wrong place: in another message, or in a field it was not captured from. */
 function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findings: Findings): boolean {
   const { engine, request, issued } = question;
   const { text } = carried;
@@ -186,7 +186,7 @@ function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findi
   const known = issued.filter((one) => one.text === text);
   for (const one of known) tellStray(one, carried, request, findings);
   if (known.length > 0) return true;
-  // Not of this conversation. If this model ever said the same, nobody can tell whose it is.
+  // Not from this conversation. If this model ever said the same, its maker cannot be determined.
   const elsewhere = engine.issued.reasoningSaying(text);
   if (elsewhere.some(({ sealed }) => sealed?.model === request.model)) return false;
   findings.foreign.push(...elsewhere.map(({ id }) => id));
@@ -201,17 +201,17 @@ function tellStray(
 ): void {
   const { chat, model } = request;
   const own = one.sealed?.model === model;
-  // The router sends a plain copy beside the details; it may come back beside them as well.
+  // The router sends a plain copy along with the details; both may come back.
   if (own && chat.shows === "reasoning_details") return;
-  // A field that is not its own is not read, and nothing is said.
+  // A vendor silently ignores a field that is not its own.
   if (own && chat.vendor === "compatible" && carried.field !== chat.shows) findings.dropped.push(one.id);
   else (one.sealed?.model === request.model ? findings.modified : findings.foreign).push(one.id);
 }
 
-/** Shorter ones may stand in anybody's text by chance. */
+/** Shorter texts may occur anywhere by chance. */
 const leastLeak = 24;
 
-/** V07: reasoning as plain text; and opaque payloads of any dialect, wherever they stand. */
+/** V07: reasoning as plain text, and opaque payloads of any dialect anywhere in a message. */
 function findLeaks(message: ChatMessage, question: ReasoningQuestion, findings: Findings): void {
   const { engine, request } = question;
   for (const one of question.issued) {

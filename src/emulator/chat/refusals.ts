@@ -1,5 +1,5 @@
 /**
- * The words of every refusal of the chat dialect, and the body each vendor wraps them in. One function per text;
+ * The text of every refusal in the chat dialect, and the body each vendor wraps it in. One function per text;
  * docs/emulator.md lists them with their evidence.
  */
 
@@ -10,7 +10,7 @@ import { ensure, type Row } from "../shape/shape-rows.ts";
 import type { ChatTraits, Vendor } from "./vendors.ts";
 import { CHAT_REASONING_FIELDS } from "./vocabulary.ts";
 
-/** A refusal that knows how its vendor writes it. */
+/** A refusal with its body in the vendor's form. */
 export interface ChatRefusal extends ApiRefusal {
   readonly body: unknown;
 }
@@ -64,7 +64,7 @@ export const unknownModel = (model: string): ChatRefusal =>
     code: "model_not_found",
   });
 
-/** V04 and every other field nobody asked for: pydantic's list inside Mistral's body. */
+/** V04 and every other unknown field: pydantic's list inside Mistral's body. */
 const extraForbidden = (rule: string, loc: readonly (string | number)[], input: unknown): ChatRefusal => {
   const detail = [
     { type: "extra_forbidden", loc: ["body", ...loc], msg: "Extra inputs are not permitted", input },
@@ -82,7 +82,7 @@ const extraForbidden = (rule: string, loc: readonly (string | number)[], input: 
   };
 };
 
-/** OpenAI has two wordings: newer models name the parameter (open-responses-server#41), older ones do not. */
+/** OpenAI has two messages: newer models name the parameter (open-responses-server#41), older ones do not. */
 export const unknownParameter = (chat: ChatTraits, name: string, value: unknown): ChatRefusal => {
   const { vendor } = chat;
   if (vendor === "mistral") return extraForbidden("X-unknown", [name], value);
@@ -101,7 +101,7 @@ export const unknownParameter = (chat: ChatTraits, name: string, value: unknown)
   );
 };
 
-/** V04, V05, V06 where it is somebody's reasoning; `path` leads from the message to the field. */
+/** V04, V05, V06 for a reasoning field; `path` leads from the message to the field. */
 export const unknownMessageField = (
   vendor: Vendor,
   at: {
@@ -188,7 +188,7 @@ export const choiceWithoutTools = (vendor: Vendor): ChatRefusal =>
     param: "tool_choice",
   });
 
-/** T01 in chat: three wordings are known. */
+/** T01 in chat: three messages are known. */
 export const unansweredCalls = (vendor: Vendor, index: number, ids: readonly string[]): ChatRefusal => {
   if (vendor === "mistral") {
     return chatRefusal(vendor, {
@@ -207,7 +207,7 @@ export const unansweredCalls = (vendor: Vendor, index: number, ids: readonly str
   return chatRefusal(vendor, { rule: "T01", message: `${start} ${end}`, param: `messages.[${index}].role` });
 };
 
-/** T02 and T10 in chat: the typing error is OpenAI's own. */
+/** T02 and T10 in chat: the typo is OpenAI's own. */
 export const strayResult = (vendor: Vendor, rule: "T02" | "T10", index: number): ChatRefusal => {
   const message =
     vendor === "deepseek"
@@ -230,7 +230,7 @@ export const missingCallId = (vendor: Vendor, index: number): ChatRefusal =>
     param: `messages.[${index}].tool_call_id`,
   });
 
-/** Mistral's order of roles: an aborted tool loop needs an assistant message before the next user message. */
+/** Mistral's role order: an aborted tool loop needs an assistant message before the next user message. */
 export const unexpectedRole = (role: string, before: string): ChatRefusal =>
   chatRefusal("mistral", {
     rule: "X-role-order",
@@ -285,7 +285,7 @@ export function strangeToolName(vendor: Vendor, param: string, name: string): Ch
   );
 }
 
-/** V01, V02: the reasoning of a message that needs it is not there, or is empty. */
+/** V01, V02: the reasoning of a message that requires it is missing or empty. */
 export const reasoningMissing = (vendor: Vendor, index: number): ChatRefusal =>
   vendor === "kimi"
     ? chatRefusal(vendor, {
@@ -297,7 +297,7 @@ export const reasoningMissing = (vendor: Vendor, index: number): ChatRefusal =>
         message: "The `reasoning_content` in the thinking mode must be passed back to the API.",
       });
 
-/** Kimi K2.7 takes no other; the words are ours. */
+/** Kimi K2.7 accepts nothing else; the text is ours. */
 export const thinkingNotEnabled = (vendor: Vendor, type: string): ChatRefusal =>
   chatRefusal(vendor, {
     rule: "X-thinking",
@@ -306,7 +306,7 @@ export const thinkingNotEnabled = (vendor: Vendor, type: string): ChatRefusal =>
     code: "invalid_value",
   });
 
-/** V03: the guide says that it returns 400, and not in which words. */
+/** V03: the guide says that it returns 400, but not with which message. */
 export const reasoningRefused = (index: number): ChatRefusal =>
   chatRefusal("deepseek", {
     rule: "V03",

@@ -1,5 +1,5 @@
 /**
- * The top level of a chat request: parameters, their types, and what a vendor or a model does not take. Messages are
+ * The top level of a chat request: parameters, their types, and what a vendor or model does not accept. Messages are
  * read here and judged elsewhere.
  */
 
@@ -40,11 +40,11 @@ export interface ChatRequest {
   readonly chat: ChatTraits;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly JsonObject[];
-  /** The text of `tools` as sent: they stand before everything else. */
+  /** The text of `tools` as sent: they precede everything else. */
   readonly head: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The model reasons in this request, and says so where it says so at all. */
+  /** Whether the model reasons in this request, and shows it if it shows any. */
   readonly thinking: boolean;
   readonly limit: number | undefined;
   /** The turns in which a tool was called. */
@@ -105,7 +105,7 @@ export function parseChatRequest(options: {
   };
 }
 
-/** Each vendor has its own switch for it, and nobody refuses another's. */
+/** Each vendor has its own switch for this, and none refuses another's. */
 function thinkingIsOff(body: JsonObject): boolean {
   const router = objectOf(body["reasoning"]);
   return (
@@ -133,7 +133,7 @@ function checkNames(body: JsonObject, chat: ChatTraits): ChatRefusal | undefined
   return undefined;
 }
 
-/** Kimi by generation: K3 has no such parameter, K2.7 cannot be told to stop. */
+/** Kimi by generation: K3 has no such parameter, and K2.7 cannot switch it off. */
 function checkThinking(body: JsonObject, chat: ChatTraits, switches: Switches): ChatRefusal | undefined {
   const { thinking } = body;
   if (thinking === undefined || thinking === null) return undefined;

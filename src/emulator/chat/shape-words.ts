@@ -1,6 +1,4 @@
-/**
- * A value of the wrong shape in chat: the words are those of the Responses API, the body around them is the vendor's.
- */
+/** A value of the wrong shape in chat: the message is that of the Responses API, the body around it the vendor's. */
 
 import { stringOf } from "../../base/support/index.ts";
 import { responsesWords } from "../responses/judge/shape-words.ts";
@@ -8,7 +6,7 @@ import { type ShapeRows, shapeRows } from "../shape/shape-rows.ts";
 import { type ChatRefusal, inWordsOf } from "./refusals.ts";
 import type { Vendor } from "./vendors.ts";
 
-/** `rule`: where it is not the usual one of a missing field or a wrong value. */
+/** `rule`: overrides the usual rule for a missing field or a wrong value. */
 export function chatRows(vendor: Vendor, rule?: string): ShapeRows<ChatRefusal> {
   const { at, missing, unknown, kind, value } = responsesWords;
   return shapeRows({
@@ -20,7 +18,7 @@ export function chatRows(vendor: Vendor, rule?: string): ShapeRows<ChatRefusal> 
   });
 }
 
-/** Where only a text counts: anything else is as good as an empty one. */
+/** For fields where only a string counts: any other value is treated as empty. */
 export function textOrNothing(value: unknown): string {
   return stringOf(value) ?? "";
 }

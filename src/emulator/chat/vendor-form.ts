@@ -1,6 +1,6 @@
 /**
- * How each vendor dresses the same answer: ids, the fields around a choice, usage. Key order as recorded where there is
- * a recording (openai, deepseek, groq, mistral; Kimi's live one is public in vercel/ai), else as reported.
+ * How each vendor formats the same answer: ids, the fields around a choice, usage. Key order is as recorded if there is
+ * a recording (openai, deepseek, groq, mistral; Kimi's live one is public in vercel/ai), otherwise as reported.
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";
@@ -35,7 +35,7 @@ export function responseIdOf(vendor: Vendor, random: (bytes: number) => Buffer, 
   }
 }
 
-/** What stands around `choices`. */
+/** The fields around `choices`. */
 export function around(frame: Frame, object: string, choices: readonly JsonObject[]): JsonObject {
   const { vendor, id, created, model } = frame;
   const fingerprint = { system_fingerprint: `fp_${hashText(model).slice(0, 10)}` };

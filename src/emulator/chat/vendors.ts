@@ -1,43 +1,51 @@
 /**
- * How the vendors behind `POST /v1/chat/completions` differ, per model id. Data, not code; the evidence is named by its
- * entry in failures.md or by the public thread that quotes it.
+ * How the vendors behind `POST /v1/chat/completions` differ, per model id. Data, not code. The evidence is an entry in
+ * failures.md or the public thread that quotes it.
  */
 
-/** Whose form an answer has. `compatible`: OpenAI's, with a field for reasoning and nothing else of its own. */
+/** The vendor whose form an answer has. `compatible`: OpenAI's form, plus a reasoning field and nothing else. */
 export type Vendor = "openai" | "deepseek" | "kimi" | "mistral" | "groq" | "openrouter" | "compatible";
 
 export interface ChatTraits {
   readonly vendor: Vendor;
-  /** Where its reasoning is shown (V06). `null`: it reasons, if at all, without showing anything. */
+  /** Where its reasoning is shown (V06). `null`: it shows none. */
   readonly shows: "reasoning_content" | "reasoning" | "reasoning_details" | "content" | null;
   /**
-   * Which assistant messages must carry their reasoning when thinking is on: those with calls (V01), or all of a turn in
-   * which a tool was called (V02). `refused`: it may not come back at all (V03, and whoever never showed any).
+   * Which assistant messages must carry their reasoning while thinking is on: those with calls (V01), or all of a turn
+   * in which a tool was called (V02). `refused`: it must not come back at all (V03, and vendors that show none).
    */
   readonly back: "refused" | "optional" | "with-calls" | "in-tool-turns";
   /**
-   * When it reads what comes back of earlier turns: always; those in which tools were called or carried (V02); never; or
-   * only where the request sets this field (a path with dots). What it does not read it ignores without a word.
+   * When it reads reasoning from earlier turns: always; only in turns in which tools were called or carried (V02);
+   * never; or only if the request sets this field (a dotted path). It silently ignores what it does not read.
    */
   readonly reads: "always" | "tool-turns" | "never" | { readonly field: string; readonly value: unknown };
-  /** What it takes as `thinking`: as its neighbours do, nothing but enabled (Kimi K2.7), nothing at all (Kimi K3). */
+  /**
+   * What it accepts as `thinking`: on or off, only enabled (Kimi K2.7), or nothing (Kimi K3). `always`: it cannot be
+   * switched off.
+   */
   readonly thinking: "switch" | "enabled" | "refused" | "always";
-  /** Fields of the request it takes; others are refused. `null`: others are ignored. */
+  /** The request fields it accepts; others are refused. `null`: others are ignored. */
   readonly parameters: readonly string[] | null;
-  /** Fields of an assistant message beyond role, content, name, tool_calls; others are refused. `null`: ignored. */
+  /** Fields of an assistant message beyond role, content, name and tool_calls; others are refused. `null`: ignored. */
   readonly assistantFields: readonly string[] | null;
   /** `undefined`: `reasoning_effort` is an unknown field. */
   readonly efforts: readonly string[] | undefined;
   readonly maxTokens: readonly ("max_tokens" | "max_completion_tokens")[];
   /** Only the default temperature is accepted (gpt-5 and later). */
   readonly fixedTemperature: boolean;
-  /** Which call ids it takes: at most 40 characters (agno#5382), exactly nine letters or digits (ironclaw#1241), any. */
+  /**
+   * Which call ids it accepts: at most 40 characters (agno#5382), exactly nine letters or digits (ironclaw#1241), any.
+   */
   readonly callIds: "forty" | "nine" | "any";
-  /** Which call ids it makes. Kimi's name the tool and count through the conversation (C09). */
+  /** Which call ids it makes. Kimi's contain the tool's name and count through the conversation (C09). */
   readonly makesCallIds: "sealed" | "nine" | "counted";
-  /** `tool` is followed by `assistant` or `tool` only (code 3230); user and assistant alternate (old DeepSeek). */
+  /**
+   * `after-tool`: only `assistant` or `tool` may follow `tool` (code 3230). `alternating`: user and assistant alternate
+   * (old DeepSeek).
+   */
   readonly roleOrder: "free" | "after-tool" | "alternating";
-  /** Roles it knows; `developer` is OpenAI's own. */
+  /** Whether it knows OpenAI's `developer` role. */
   readonly developerRole: boolean;
 }
 
@@ -64,7 +72,7 @@ const openai: ChatTraits = {
   reads: "always",
   thinking: "switch",
   parameters: openaiParameters,
-  // `parsed`: the official helpers put it there and send it back; no report of a refusal was found.
+  // `parsed`: the official helpers add it and send it back; no report of a refusal was found.
   assistantFields: ["refusal", "audio", "function_call", "annotations", "parsed"],
   efforts,
   maxTokens: ["max_completion_tokens"],
@@ -83,7 +91,7 @@ const openaiPlain: ChatTraits = {
   fixedTemperature: false,
 };
 
-/** Takes unknown fields, also `temperature` in thinking mode ("will not trigger an error", its guide). */
+/** Accepts unknown fields, and even `temperature` in thinking mode ("will not trigger an error", its guide). */
 const deepseek: ChatTraits = {
   vendor: "deepseek",
   shows: "reasoning_content",
@@ -103,7 +111,7 @@ const deepseek: ChatTraits = {
 
 const deepseekOld: ChatTraits = { ...deepseek, back: "refused", roleOrder: "alternating" };
 
-/** K2.5: earlier turns are not read. K2.6: when asked to keep them. K2.7 and K3: always, and they always think. */
+/** K2.5 does not read earlier turns. K2.6 does if asked to keep them. K2.7 and K3 always do, and always think. */
 const kimi25: ChatTraits = {
   ...deepseek,
   vendor: "kimi",
@@ -140,7 +148,7 @@ const mistral: ChatTraits = {
   developerRole: false,
 };
 
-/** V05: its own field comes back, `reasoning_content` is "unsupported". */
+/** V05: accepts its own field back; `reasoning_content` is "unsupported". */
 const groq: ChatTraits = {
   ...openaiPlain,
   vendor: "groq",
@@ -161,7 +169,7 @@ const groq: ChatTraits = {
   callIds: "any",
 };
 
-/** V08. Unknown fields are stripped before they reach the provider behind it. */
+/** V08. Strips unknown fields before they reach the provider behind it. */
 const openrouter: ChatTraits = {
   ...deepseek,
   vendor: "openrouter",
@@ -172,7 +180,7 @@ const openrouter: ChatTraits = {
   developerRole: true,
 };
 
-/** Servers that speak OpenAI's form and ignore what they do not know. */
+/** Servers that use OpenAI's form and ignore unknown fields. */
 const compatible: ChatTraits = {
   ...deepseek,
   vendor: "compatible",
@@ -181,12 +189,12 @@ const compatible: ChatTraits = {
   developerRole: true,
 };
 
-/** V09: cleared unless told otherwise. */
+/** V09: cleared unless the request says otherwise. */
 const glm: ChatTraits = { ...compatible, reads: { field: "thinking.clear_thinking", value: false } };
 
 const qwen: ChatTraits = { ...compatible, reads: { field: "preserve_thinking", value: true } };
 
-/** Thoughts in entries of their own with `reasoning_split`, else in front of the words, in `<think>`. */
+/** With `reasoning_split`, thoughts are separate entries; otherwise they precede the text, in `<think>`. */
 const minimax: ChatTraits = { ...compatible, shows: "reasoning_details", thinking: "always" };
 
 const cerebras: ChatTraits = {
@@ -200,7 +208,7 @@ const fireworks: ChatTraits = {
   reads: { field: "reasoning_history", value: "preserved" },
 };
 
-/** 0.16 and later, with Qwen's template: `reasoning_content` is dropped in silence (vllm#38488). */
+/** 0.16 and later, with Qwen's template: `reasoning_content` is dropped silently (vllm#38488). */
 const vllm: ChatTraits = {
   ...compatible,
   shows: "reasoning",
@@ -228,7 +236,7 @@ const documented: Readonly<Record<string, ChatTraits>> = {
   "emu-vllm": vllm,
 };
 
-/** Names a client may know. Everything else is pure chat. */
+/** Names a client may know. All others are plain chat. */
 const families: readonly (readonly [RegExp, ChatTraits])[] = [
   [/^deepseek-reasoner/, deepseekOld],
   [/^deepseek/, deepseek],

@@ -1,6 +1,6 @@
 /**
- * Faults applied to a finished response: first to the list of events, then to the bytes. Pure; the writer only plays
- * the script that comes out.
+ * Applies faults to a finished response: first to the list of events, then to the bytes. Pure; the writer only plays
+ * the resulting script.
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";
@@ -11,15 +11,15 @@ import type { Fault, FaultPoint } from "./fault.ts";
 
 interface Frame {
   readonly terminal?: StreamEvent["terminal"];
-  /** `undefined` for what is not an event (a byte order clue). */
+  /** `undefined` for a frame that is not an event (a byte order mark). */
   readonly event: JsonObject | undefined;
   readonly text: string;
-  /** The first bytes of a frame that was cut in the middle; `text` is empty then. */
+  /** The first bytes of a frame that was cut in the middle; `text` is then empty. */
   readonly partial?: Buffer;
   readonly delta: boolean;
 }
 
-/** What the writer does when it gets there. */
+/** What the writer does at the end of the frames. */
 type Ending = "end" | "cut" | "reset" | "stall";
 
 export interface Script {
@@ -27,9 +27,9 @@ export interface Script {
   readonly ending: Ending;
   readonly splitBytes: number | undefined;
   readonly delayMs: number | undefined;
-  /** How it ended for a client that has read the terminal event whole, if there is one. */
+  /** The outcome for a client that has read the whole terminal event, if there is one. */
   readonly terminal: StreamEvent["terminal"];
-  /** Its place among the frames, or -1. */
+  /** Its index among the frames, or -1. */
   readonly terminalAt: number;
 }
 
@@ -73,7 +73,7 @@ export function toScript(
   };
 }
 
-/** The same for a body that is no stream. Items and events do not exist there: such a cut falls in the middle. */
+/** The same for a non-streaming body. It has no items or events, so such a cut falls in the middle. */
 export function toBodyScript(
   text: string,
   options: { readonly faults: readonly Fault[]; readonly outcome: Outcome },
@@ -106,8 +106,8 @@ interface FrameOptions {
 }
 
 /**
- * Numbered and rendered when it is its turn: hundreds of streams that begin at once must not wait for each other's
- * text (measured: 1.2 ms per response of 300 deltas when all was done at the start).
+ * Numbered and rendered when it is sent: hundreds of streams that begin at once must not wait for each other's text
+ * (measured: 1.2 ms per response of 300 deltas if everything was rendered at the start).
  */
 class EventFrame implements Frame {
   readonly #source: StreamEvent;
@@ -149,7 +149,7 @@ function at(list: readonly unknown[], index: number): number {
   return index < 0 ? list.length + index : index;
 }
 
-/** What every dialect can show. */
+/** The faults that every dialect can show. */
 function alter(list: readonly StreamEvent[], fault: Fault, form: StreamForm): readonly StreamEvent[] {
   switch (fault.type) {
     case "no-terminal":
@@ -219,13 +219,13 @@ function isTerminal(event: StreamEvent): boolean {
 
 function cutFrames(frames: readonly Frame[], list: readonly StreamEvent[], point: FaultPoint): Frame[] {
   if (point.unit === "byte") return cutBytes(frames, point.index);
-  const offset = frames.length > 0 && frames[0]?.event === undefined ? 1 : 0; // a byte order clue is no event
+  const offset = frames.length > 0 && frames[0]?.event === undefined ? 1 : 0; // a byte order mark is not an event
   if (point.unit === "event") {
     return frames.slice(0, offset + point.index + (point.where === "after" ? 1 : 0));
   }
   const ofItem = (event: StreamEvent): boolean => event.item === point.index;
   const edge = point.where === "before" ? list.findIndex(ofItem) : list.findLastIndex(ofItem) + 1;
-  // An item that does not exist: the cut falls before the terminal event, where every item is over.
+  // If the item does not exist, the cut falls before the terminal event, after every item.
   const terminal = list.findIndex(isTerminal);
   return frames.slice(0, offset + (edge <= 0 ? (terminal === -1 ? list.length : terminal) : edge));
 }
@@ -236,7 +236,7 @@ function cutBytes(frames: readonly Frame[], count: number): Frame[] {
   for (const frame of frames) {
     const bytes = Buffer.from(frame.text);
     if (bytes.length > left) {
-      // Bytes and not text: the cut may fall inside a character.
+      // Bytes, not text: the cut may fall inside a character.
       const { event, delta } = frame;
       if (left > 0) kept.push({ event, delta, text: "", partial: bytes.subarray(0, left) });
       return kept;

@@ -3,7 +3,10 @@
  * header; `faultNames` is the documented list.
  */
 
-/** `before-item:1`, `after-item:0`, `after-event:7`, `after-byte:512` in text form. Counting starts at 0 (bytes: a count). */
+/**
+ * Written as text: `before-item:1`, `after-item:0`, `after-event:7`, `after-byte:512`. Indexes start at 0; bytes are a
+ * count.
+ */
 export interface FaultPoint {
   readonly where: "before" | "after";
   readonly unit: "item" | "event" | "byte";
@@ -11,17 +14,17 @@ export interface FaultPoint {
 }
 
 export type Fault =
-  /** Takes a place in the list and does nothing. */
+  /** Does nothing, but takes a place in the list. */
   | { readonly type: "none" }
   /** Several at once, for one request. */
   | { readonly type: "all"; readonly faults: readonly Fault[] }
-  /** The body ends early and properly, as behind a proxy that lost its upstream. */
+  /** The body ends early but cleanly, as behind a proxy that lost its upstream. */
   | { readonly type: "end"; readonly at: FaultPoint }
   /** The connection ends (FIN) in the middle of the body. */
   | { readonly type: "cut"; readonly at: FaultPoint }
   /** The connection breaks (RST). */
   | { readonly type: "reset"; readonly at: FaultPoint }
-  /** Nothing more comes; the connection stays open until the client leaves. */
+  /** Nothing more arrives; the connection stays open until the client leaves. */
   | { readonly type: "stall"; readonly at: FaultPoint }
   | { readonly type: "slow"; readonly delayMs: number }
   /** An HTTP error instead of an answer, with headers. */
@@ -37,10 +40,10 @@ export type Fault =
   | {
       readonly type: "incomplete";
       readonly reason: string;
-      /** Whole items before the end; the next message, if any, comes half done. */
+      /** The number of whole items before the end; the next message, if any, is cut in half. */
       readonly items: number;
     }
-  /** `response.failed` after so many good items (all, when absent). */
+  /** `response.failed` after this many good items (all, if absent). */
   | {
       readonly type: "failed";
       readonly code: string;
@@ -57,7 +60,7 @@ export type Fault =
     }
   /** E12: HTTP 200, then the refusal inside the stream. */
   | { readonly type: "invalid-encrypted-content" }
-  /** Before this request is judged, all earlier ciphertext becomes unreadable. */
+  /** All earlier ciphertext becomes unreadable before this request is judged. */
   | { readonly type: "rotate-key" }
   /** Azure: ciphertext only in the terminal event. */
   | { readonly type: "late-ciphertext" }
@@ -71,21 +74,21 @@ export type Fault =
   | { readonly type: "empty-output" }
   | { readonly type: "missing-output" }
   | { readonly type: "double-terminal" }
-  /** A gateway that began again: so many events of a response that died, then the whole stream of another one. */
+  /** A gateway that started over: this many events of an abandoned response, then the whole stream of another. */
   | { readonly type: "spliced-start"; readonly events: number }
-  /** U10: an event type nobody knows. */
+  /** U10: an unknown event type. */
   | { readonly type: "unknown-event"; readonly index?: number | undefined }
-  /** An output item type nobody knows, before the last item. */
+  /** An unknown output item type, before the last item. */
   | { readonly type: "unknown-item" }
   | { readonly type: "duplicate-event"; readonly index: number }
   | { readonly type: "drop-event"; readonly index: number }
-  /** Event `index` and the one after it change places. */
+  /** Event `index` and the next one trade places. */
   | { readonly type: "swap-events"; readonly index: number }
-  /** The JSON of this event ends in the middle. */
+  /** The JSON of this event is cut in the middle. */
   | { readonly type: "bad-json"; readonly index: number }
   | { readonly type: "crlf" }
   | { readonly type: "bom" }
-  /** Bytes are written in chunks of this size, also inside UTF-8 characters. */
+  /** Bytes are written in chunks of this size, even inside UTF-8 characters. */
   | { readonly type: "split"; readonly bytes: number }
   /** A `keepalive` event after every `every` events. */
   | { readonly type: "keepalive"; readonly every: number };

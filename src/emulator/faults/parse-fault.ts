@@ -1,5 +1,5 @@
 /**
- * Faults as text: `name`, `name=value`, `name=value,key:value`; several with `;`. Used by the request header
+ * Parses faults from text: `name`, `name=value`, `name=value,key:value`, separated by `;`. Used by the request header
  * `x-emulator-fault`, by `--fault` and by scenario files.
  */
 
@@ -15,7 +15,7 @@ interface Arguments {
 type Name = Exclude<FaultName, "all">;
 type Reader = (args: Arguments) => Fault;
 
-/** The same reader for several names, which differ in nothing but their type. */
+/** One reader for several names that differ only in their type. */
 function same<const Names extends Name>(
   names: readonly Names[],
   read: (type: Names, args: Arguments) => Fault,
@@ -26,7 +26,7 @@ function same<const Names extends Name>(
 
 type Pointed = "end" | "cut" | "reset" | "stall";
 type Indexed = "duplicate-event" | "drop-event" | "swap-events" | "bad-json";
-/** Those that take nothing. */
+/** Faults without arguments. */
 type Plain = {
   [One in Fault as One["type"]]: keyof One extends "type" ? One["type"] : never;
 }[Fault["type"]];
@@ -34,7 +34,7 @@ type Plain = {
 const plain = (...names: readonly Plain[]): ReturnType<typeof same<Plain>> =>
   same(names, (type) => ({ type }));
 
-/** Their order is the order of the help text. */
+/** In the order of the help text. */
 const readers: Readonly<Record<Name, Reader>> = {
   ...plain("none"),
   ...same<Pointed>(["end", "cut", "reset", "stall"], (type, args) => ({ type, at: parsePoint(args) })),
@@ -70,7 +70,7 @@ const readers: Readonly<Record<Name, Reader>> = {
 
 export const faultNames: readonly string[] = Object.keys(readers);
 
-/** Throws ThroughlineError "fault_invalid" with what would be allowed. */
+/** Throws a ThroughlineError "fault_invalid" that says what is allowed. */
 export function parseFaults(text: string): readonly Fault[] {
   return text
     .split(";")
@@ -101,7 +101,7 @@ function parseFault(text: string): Fault {
   if (!isFaultName(name)) {
     throw invalid(
       name,
-      `is not a fault; known are: ${faultNames.join(", ")}, and an HTTP status such as 429`,
+      `is not a fault; use one of: ${faultNames.join(", ")}, or an HTTP status such as 429`,
     );
   }
   return readers[name](args);
@@ -142,7 +142,7 @@ function parsePoint(args: Arguments): FaultPoint {
       index: whole(args, value),
     };
   }
-  throw invalid(args.name, "takes a place: before-item:N, after-item:N, after-event:N or after-byte:N");
+  throw invalid(args.name, "takes a position: before-item:N, after-item:N, after-event:N or after-byte:N");
 }
 
 function wholeOr<Usual>(args: Arguments, usual: Usual): number | Usual {

@@ -1,6 +1,6 @@
 /**
- * How Claude models differ: which thinking they take, what they refuse, whose thoughts they read.
- * Data, by generation; docs/emulator.md names the evidence. An id nobody knows takes everything.
+ * How Claude models differ: which thinking modes they accept, what they refuse, whose thoughts they read. Data, by
+ * generation; docs/emulator.md gives the evidence. An unknown id accepts everything.
  */
 
 import type { ModelTraits } from "../model-traits.ts";
@@ -8,21 +8,21 @@ import type { ModelTraits } from "../model-traits.ts";
 export type ThinkingMode = "adaptive" | "enabled" | "between_tools" | "disabled";
 
 export interface ClaudeTraits {
-  /** Others are refused (C18). */
+  /** The accepted modes; others are refused (C18). */
   readonly modes: readonly ThinkingMode[];
-  /** What it does when the request says nothing about thinking. */
+  /** The mode if the request does not mention thinking. */
   readonly usual: ThinkingMode;
-  /** Thinking is sent without its text unless `display` asks for it. */
+  /** Whether thinking is sent without its text unless `display` requests it. */
   readonly omits: boolean;
-  /** `temperature`, `top_p`, `top_k`: any value, the default one only, or none at all. */
+  /** `temperature`, `top_p`, `top_k`: any value, only the default, or none at all. */
   readonly sampling: "any" | "default" | "none";
   /** C20: whether `tool_choice` may force a tool. */
   readonly forcedTool: boolean;
-  /** C08: whether the switch `prefill` has a say. */
+  /** C08: whether the switch `prefill` applies. */
   readonly prefill: boolean;
-  /** Thinking it cannot read: refused (C03), or dropped and listed in `input_transformations` (C10). */
+  /** What happens to thinking it cannot read: refused (C03), or dropped and listed in `input_transformations` (C10). */
   readonly unreadable: "refuse" | "drop";
-  /** Other models whose thinking it reads. */
+  /** Other models whose thinking it can read. */
   readonly reads?: RegExp | undefined;
 }
 
@@ -36,10 +36,10 @@ const amalgam: ClaudeTraits = {
   unreadable: "refuse",
 };
 
-/** 4.5 and older, back to 3.7: a budget or nothing. */
+/** 4.5 and older, back to 3.7: only a budget. */
 const budgeted: ClaudeTraits = { ...amalgam, modes: ["enabled", "disabled"] };
 
-/** 4.6: the budget is on its way out. */
+/** 4.6: the budget is being phased out. */
 const transitional: ClaudeTraits = { ...amalgam, modes: ["adaptive", "enabled", "disabled"], prefill: false };
 
 /** Opus 4.7, 4.8 and 5, Sonnet 5: no budget, no sampling. */
@@ -51,7 +51,7 @@ const adaptive: ClaudeTraits = {
   prefill: false,
 };
 
-/** Opus 5.5, Fable and Mythos 5: think always. */
+/** Opus 5.5, Fable and Mythos 5: always think. */
 const always: ClaudeTraits = {
   ...adaptive,
   modes: ["adaptive"],
@@ -69,7 +69,7 @@ const between: ClaudeTraits = {
 
 const older = /^claude-(?:3|sonnet-(?:4|5$)|haiku-4|opus-4)/;
 
-/** The first that fits. */
+/** The first match wins. */
 const rows: readonly (readonly [RegExp, ClaudeTraits])[] = [
   [/^emu-claude-bound/, { ...amalgam, usual: "adaptive" }],
   [/^emu-claude-adaptive/, adaptive],
@@ -87,7 +87,7 @@ const rows: readonly (readonly [RegExp, ClaudeTraits])[] = [
 
 export function claudeTraitsOf(model: string, traits: ModelTraits): ClaudeTraits {
   const found = rows.find(([match]) => match.test(model))?.[1] ?? amalgam;
-  // A model that was declared bound thinks as the bound ones do.
+  // A model declared as bound thinks like the bound ones.
   if (found !== amalgam || !traits.prefixBound || !traits.reasoning) return found;
   return { ...found, usual: "adaptive" };
 }

@@ -1,6 +1,6 @@
 /**
- * The clues by which the issued record knows a Claude conversation again. Messages have no ids here: thinking and tool calls
- * prove their response, and what remains is the text with all that came before it.
+ * The clues by which the issued record recognises a Claude conversation. Messages have no ids here: thinking and tool
+ * calls prove their response; otherwise the text and everything before it identify it.
  */
 
 import { stringOf } from "../../base/support/index.ts";
@@ -53,7 +53,7 @@ export function issuedThinking(blocks: readonly IssuedBlock[], epoch: number): r
   );
 }
 
-/** Best first: with everything before it, else by itself, so that an edit further up does not hide it. */
+/** Best first: with everything before it, then on its own, so that an edit further up does not hide it. */
 function cluesOf(block: Readonly<Record<string, unknown>>, link: string): readonly string[] {
   if (block["type"] === "tool_use") return [`call ${String(block["id"])}`];
   const said = hashText(meaningOf(block));

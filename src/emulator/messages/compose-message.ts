@@ -1,6 +1,6 @@
 /**
- * A reply becomes a message: blocks, events in order, the issued record told how it ended. Nothing enters the accepted set
- * before `message_stop` has gone out whole.
+ * Turns a reply into a message: blocks, events in order, and a note to the issued record on how it ended. Nothing
+ * enters the accepted set before `message_stop` was sent whole.
  */
 
 import { isObject, type JsonObject } from "../../base/support/index.ts";
@@ -20,7 +20,7 @@ import { inputTokens, outputUsage, startUsage } from "./output/usage.ts";
 import { toolId } from "./signature.ts";
 import { BINDING_BETA } from "./vocabulary.ts";
 
-/** What may be sent back whole. A refused or shortened answer may not be held for complete. */
+/** Stop reasons of a complete message. A refused or shortened answer does not count as complete. */
 const completing = new Set(["end_turn", "tool_use", "stop_sequence", "pause_turn"]);
 
 export function composeMessage(engine: Engine, judged: JudgedMessages, options: ComposeOptions): Answer {
@@ -97,7 +97,7 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
   };
 }
 
-/** Calls of server tools that were waiting have run by now: their results come first. */
+/** Waiting calls of server tools have run by now: their results come first. */
 function resumed({ pending }: JudgedMessages, reply: Reply): Reply {
   const results = resumedResults(
     pending.map(({ block }) => block),
@@ -129,7 +129,7 @@ function errorObject({ type, message }: { readonly type: string; readonly messag
   return { type: "error", error: { type, message } };
 }
 
-/** With the beta always, without it only when there is something to tell (C10). */
+/** With the beta header always; without it only if there is something to report (C10). */
 function transformationsOf({ history, request }: JudgedMessages): JsonObject {
   const asked = request.betas.includes(BINDING_BETA);
   return asked || history.transformations.length > 0

@@ -1,4 +1,4 @@
-/** The Anthropic Messages dialect of the emulator. */
+/** The emulator's Anthropic Messages dialect. */
 
 import { accountOf, bearerOf } from "../accounts.ts";
 import type { Call, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
@@ -13,7 +13,7 @@ import { routes } from "./routes.ts";
 
 export const anthropicMessages: Dialect = {
   name: "anthropic-messages",
-  // Both APIs list models at the same path; only this one asks for its version.
+  // Both APIs list models at the same path; only this one requires a version header.
   owns: (path, headers) =>
     path.startsWith("/messages") || (path.startsWith("/models") && "anthropic-version" in headers),
   create: /^\/messages\/?$/,

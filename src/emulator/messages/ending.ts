@@ -1,6 +1,4 @@
-/**
- * How a message ends: what the model or the scenario wanted, what a fault forces, and the limits of the request.
- */
+/** How a message ends: as the model or scenario intended, as a fault forces, or at a limit of the request. */
 
 import { arrayOf } from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
@@ -17,9 +15,9 @@ export interface Ending {
   readonly drafts: readonly Draft[];
   readonly stopReason: string;
   readonly stopSequence: string | null;
-  /** Where a limit was met: all that the limit allows is spent, seen or not. */
+  /** Set at a limit: everything the limit allows is spent, visible or not. */
   readonly tokens?: number | undefined;
-  /** The message never ends: an error comes instead. */
+  /** Set if an error ends the message. */
   readonly error?: ApiError | undefined;
 }
 
@@ -50,7 +48,7 @@ function failed(drafts: readonly Draft[], code: string | undefined, message: str
   return { ...stopped(drafts, "end_turn"), error: apiError(code, message) };
 }
 
-/** The words of scenarios and faults are those of the Responses API where both have one. */
+/** Scenarios and faults use the names of the Responses API if both APIs have one. */
 function stopReasonOf(reason: string | undefined): string {
   if (reason === "content_filter") return "refusal";
   return reason !== undefined && STOP_REASONS.has(reason) ? reason : "max_tokens";
@@ -74,7 +72,7 @@ function forcedEnding(fault: Fault, drafts: readonly Draft[], judged: JudgedMess
   return failed(drafts.slice(0, fault.items ?? drafts.length), fault.code, fault.message);
 }
 
-/** `stop_sequences`, `max_tokens`, and the window that input and output share. */
+/** Applies `stop_sequences`, `max_tokens`, and the context window that input and output share. */
 function limited(drafts: readonly Draft[], judged: JudgedMessages, input: number): Ending | undefined {
   const { body, traits } = judged.request;
   const sequences = arrayOf(body["stop_sequences"]).filter((one) => typeof one === "string" && one !== "");
@@ -100,7 +98,7 @@ function limited(drafts: readonly Draft[], judged: JudgedMessages, input: number
   return undefined;
 }
 
-/** Whole up to `index`; of a message that comes there, as much as there is room for. */
+/** Keeps everything before `index`, and as much of a message there as fits. */
 function cut(drafts: readonly Draft[], index: number, room: number): readonly Draft[] {
   const kept = drafts.slice(0, index);
   const draft = drafts[index];

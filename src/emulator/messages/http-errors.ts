@@ -21,7 +21,7 @@ const messages: Readonly<Record<string, string>> = {
   request_too_large: "Request exceeds the maximum size",
 };
 
-/** What scenarios and faults call by the names of the Responses API. */
+/** Names of the Responses API that scenarios and faults may use. */
 const sameAs: Readonly<Record<string, string>> = {
   server_error: "api_error",
   server_is_overloaded: "overloaded_error",
@@ -56,7 +56,7 @@ export function refusalOfFault(fault: Extract<Fault, { type: "http" }>): ApiRefu
 }
 
 export function errorBody(refusal: ApiRefusal, requestId: string): unknown {
-  // Refusals of the shared parts know only a status; those of faults name their type.
+  // Refusals from the shared code know only a status; those of faults name their type.
   const named = Object.values(ERROR_TYPES).includes(refusal.type) && refusal.rule === "X-fault";
   const type = named ? refusal.type : typeOf(refusal.status);
   const { message, details } = refusal;

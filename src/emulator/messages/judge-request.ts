@@ -1,6 +1,6 @@
 /**
- * A Messages request up to the verdict: headers, JSON, parameters, each block by itself, tool calls, thinking; and what
- * the issued record can say about it.
+ * A Messages request up to the verdict: headers, JSON, parameters, each block on its own, tool calls, thinking; and
+ * what the issued record knows about it.
  */
 
 import { arrayOf, isObject, objectOf, stringOf } from "../../base/support/index.ts";
@@ -44,7 +44,7 @@ export interface JudgedMessages {
   readonly history: ThinkingAnswer;
   /** What the model may use: nothing while thinking is off. */
   readonly usable: ReadonlyMap<number, ThinkingPayload>;
-  /** Calls of server tools that wait for their result; the answer brings it. */
+  /** Server tool calls that wait for their result, which the answer will contain. */
   readonly pending: readonly LocatedBlock[];
   readonly refusals: readonly ApiRefusal[];
 }
@@ -124,7 +124,7 @@ export function judgeMessages(
   };
 }
 
-/** By what they say: a string is short for one text block, and breakpoints do not count. */
+/** Compared by meaning: a string is short for one text block, and cache breakpoints do not count. */
 function headOf({ body, tools }: ParsedMessages): JudgedMessages["head"] {
   const { system } = body;
   const blocks =
@@ -135,7 +135,7 @@ function headOf({ body, tools }: ParsedMessages): JudgedMessages["head"] {
   };
 }
 
-/** C08; a turn that a server tool or a compaction paused goes on from its own words. */
+/** C08; a turn paused by a server tool or a compaction may continue from its own text. */
 function* checkEnd(messages: readonly JoinedMessage[], prefill: Switches["prefill"]): Generator<ApiRefusal> {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return;
@@ -154,7 +154,7 @@ export function standingOf(engine: Engine, judged: JudgedMessages): Standing {
   });
 }
 
-/** Would the judge take this thinking in this request, if it stood in its place? */
+/** Whether the judge would accept this thinking in this request, at its position. */
 function fitsHere(
   engine: Engine,
   judged: JudgedMessages,

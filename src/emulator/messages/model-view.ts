@@ -22,12 +22,12 @@ export function viewOf(engine: Engine, judged: JudgedMessages): ModelView {
     tools: request.tools.map(toolOf),
     toolChoice: choiceOf(choice),
     parallel: choice["disable_parallel_tool_use"] !== true,
-    // `between_tools`: no thought before the first call, notes from then on (messages.d.ts 4283).
+    // `between_tools`: no thought before the first call, notes after it (messages.d.ts 4283).
     reasons: request.traits.reasoning && thinking.on && (thinking.mode !== "between_tools" || results),
     effort: stringOf(objectOf(body["output_config"])["effort"]) ?? "high",
     summary: "auto",
     format: formatOf(request),
-    // Thinking that is switched off is not lost.
+    // Thinking that is switched off does not count as lost.
     lost: thinking.on
       ? engine.issued
           .reasoningBehind(judged.conversation, cluePositions(context))
@@ -50,12 +50,12 @@ function seenOf(message: JoinedMessage, usable: ReadonlyMap<number, ThinkingPayl
   return seen;
 }
 
-/** Claude Code puts notes of its own into a person's message, in this tag: nobody said them. */
+/** Claude Code puts its own notes into user messages, in this tag; the user did not say them. */
 function spokenIn(text: string): string {
   return text.replaceAll(/<system-reminder>[^]*?<\/system-reminder>\s*/g, "");
 }
 
-/** Neighbouring texts of a person are one message to the model. */
+/** The model sees adjacent user texts as one message. */
 function addText(seen: Seen[], role: string, text: string): void {
   if (text === "") return;
   const type = role === "assistant" ? "assistant" : role === "system" ? "system" : "user";
@@ -83,7 +83,7 @@ function resultOf(block: JsonObject): Seen {
   };
 }
 
-/** A server tool keeps its type and no name: the model uses it in its own way. */
+/** A server tool keeps its type and has no name: the model uses it in its own way. */
 function toolOf(tool: JsonObject): JsonObject {
   const type = stringOf(tool["type"]) ?? "custom";
   if (type !== "custom") return { type };

@@ -1,6 +1,6 @@
 /**
- * Types of blocks that only this server sends: a fault's, and whatever a scenario wrote as it is. The real API takes
- * back what it sends, so these pass although nobody has documented them.
+ * Block types that only this server sends: a fault's, and raw blocks from a scenario. The real API accepts back what it
+ * sends, so these pass although they are undocumented.
  */
 
 import type { Engine } from "../engine.ts";

@@ -1,5 +1,5 @@
 /**
- * The words of every refusal of the Messages API. One function per text, so that a text exists once; docs/emulator.md
+ * The text of every refusal of the Messages API. One function per text, so that each exists once; docs/emulator.md
  * lists them with their evidence.
  */
 
@@ -76,7 +76,9 @@ export const systemRole = (): ApiRefusal =>
 export const emptyText = (where: "messages" | "system"): ApiRefusal =>
   at("X-empty-text", where, "text content blocks must be non-empty");
 
-/** Blank text is not empty text: it is refused where a message says nothing else (LibreChat-AI/agents#124). */
+/**
+ * Blank text differs from empty text: it is refused only if the message has no other text (LibreChat-AI/agents#124).
+ */
 export const blankText = (): ApiRefusal =>
   at("X-blank-text", "messages", "text content blocks must contain non-whitespace text");
 
@@ -93,7 +95,7 @@ export const tooManyBreakpoints = (found: number): ApiRefusal =>
     message: `A maximum of 4 blocks with cache_control may be provided. Found ${found}.`,
   });
 
-/** A thread counts on one marker of its own. */
+/** A thread reserves one marker for itself. */
 export const tooManyInThread = (found: number): ApiRefusal =>
   refuse({
     rule: "X-cache",
@@ -133,7 +135,7 @@ const alternatives = (modes: readonly string[]): string =>
     ? ' Use "thinking.type.between_tools" for the lowest thinking setting, or "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
     : ' Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
 
-/** `modes`: what the model takes instead. */
+/** `modes`: what the model accepts instead. */
 export const modeUnsupported = (mode: string, modes: readonly string[]): ApiRefusal => {
   const words = `"thinking.type.${mode}" is not supported for this model.`;
   const message =

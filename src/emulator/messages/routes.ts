@@ -1,4 +1,4 @@
-/** What the Messages dialect serves beside `POST /v1/messages`: token counting and models. */
+/** The routes of the Messages dialect other than `POST /v1/messages`: token counting and models. */
 
 import { found, refused, type Route, type RouteRequest, type WireAnswer } from "../dialect.ts";
 import type { Engine } from "../engine.ts";

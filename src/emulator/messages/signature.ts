@@ -1,6 +1,6 @@
 /**
- * Signatures of thinking and the data of redacted thinking: what `Seal` makes, in the look of the real ones (`Er…`,
- * `Em…`). One cannot stand in for the other, and a ciphertext of another dialect opens as neither.
+ * Signatures of thinking and the data of redacted thinking: output of `Seal` that looks like the real thing (`Er…`,
+ * `Em…`). One cannot replace the other, and ciphertext of another dialect opens as neither.
  */
 
 import type { Seal, Sealed, SealedThinking } from "../seal.ts";
@@ -14,7 +14,7 @@ export function signatureOf(seal: Seal, sealed: ThinkingPayload, at: number): st
   return heads[sealed.thinking.kind] + text.slice(1);
 }
 
-/** `undefined`: foreign, made up, damaged, or sealed with a key that was rotated. */
+/** Returns `undefined` if it is foreign, invented, damaged, or sealed with a rotated key. */
 export function openSignature(
   seal: Seal,
   kind: SealedThinking["kind"],
@@ -31,7 +31,7 @@ export function openSignature(
 /** The top bit of a tool id's index: its message began with thinking. */
 const began = 0x80;
 
-/** `toolu_` and 24 letters or digits, as real ones; the response, and whether it began with thinking, are inside. */
+/** `toolu_` and 24 letters or digits, like real ones; contains the response and whether it began with thinking. */
 export function toolId(
   seal: Seal,
   address: { readonly uid: string; readonly at: number; readonly index: number },
