@@ -22,7 +22,7 @@ const sealed: Sealed = {
 };
 
 describe("ids", () => {
-  test("say where they come from and what they need", () => {
+  test("encode where they come from and what they need", () => {
     const type = fc.constantFrom(...Object.keys(idPrefixes));
     const needs = fc.uniqueArray(fc.nat(maxOutputItems - 1)).map((list) => list.toSorted((a, b) => a - b));
     fc.assert(
@@ -36,7 +36,7 @@ describe("ids", () => {
     );
   });
 
-  test("a changed digit or another prefix is no longer ours", () => {
+  test("are rejected if a digit changed or the prefix differs", () => {
     fc.assert(
       fc.property(place, fc.nat(49), (where, at) => {
         const id = seal.itemId(where, "function_call");
@@ -48,7 +48,7 @@ describe("ids", () => {
     expect(seal.readId("rs_")).toBeUndefined();
   });
 
-  test("the id of the reasoning an item needs can be told from the item's own", () => {
+  test("of the reasoning an item needs can be derived from the item's own", () => {
     const where = { uid: seal.newUid(), at: 1_700_000_000, index: 0 };
     const reasoning = seal.itemId(where, "reasoning");
     const call = seal.readId(seal.itemId({ ...where, index: 1 }, "function_call", [0]));
@@ -57,7 +57,7 @@ describe("ids", () => {
     ).toEqual([reasoning]);
   });
 
-  test("call ids look like real ones and lead back", () => {
+  test("for calls look like real ones and lead back", () => {
     fc.assert(
       fc.property(place, (where) => {
         const callId = seal.callId(where);
@@ -73,7 +73,7 @@ describe("ids", () => {
 });
 
 describe("ciphertext", () => {
-  test("opens with its secret, differs every time, and fails when a character changes", () => {
+  test("opens with its secret, differs every time, and fails if a character changes", () => {
     const text = seal.seal(sealed, 1_765_552_659);
     expect(text).toMatch(/^gAAAAAB[\w-]+={0,2}$/);
     expect(seal.open(text)).toMatchObject({ ok: true, sealed });
@@ -87,17 +87,17 @@ describe("ciphertext", () => {
     );
   });
 
-  test("a rotated key is told apart from nonsense", () => {
+  test("with a rotated key is told apart from nonsense", () => {
     const rotating = new Seal({ secret: "one" });
     const text = rotating.seal(sealed, 1_765_552_659);
     rotating.rotate();
     expect(rotating.open(text)).toEqual({ ok: false, rotated: true });
     expect(rotating.open("Work it out.")).toEqual({ ok: false, rotated: false });
-    // A test clock may stand at 1970.
+    // A test clock may be at 1970.
     expect(rotating.open(rotating.seal(sealed, 0)).ok).toBe(true);
   });
 
-  test("with a seed every run is the same", () => {
+  test("is the same in every run with a seed", () => {
     const [one, two] = [new Seal({ secret: "one", seed: "s" }), new Seal({ secret: "one", seed: "s" })].map(
       (seeded) => [seeded.newUid(), seeded.newUid(), seeded.seal(sealed, 1_765_552_659)],
     );

@@ -1,7 +1,7 @@
 /**
  * Threads: a conversation that the server holds (`thread: {type: "create"}`), so that the next request sends only what
- * is new (`continue`). Such a request is judged as the whole conversation it stands for. A client that never heard of
- * threads is not affected. Shapes: @anthropic-ai/sdk 1.8.0, BetaThreadCreateParams and lib/internal/threads.
+ * is new (`continue`). Such a request is judged as the whole conversation it represents. Clients that do not use
+ * threads are not affected. Shapes: @anthropic-ai/sdk 1.8.0, BetaThreadCreateParams and lib/internal/threads.
  */
 
 import {
@@ -20,7 +20,7 @@ import { THREADS_BETA } from "./vocabulary.ts";
 
 interface HeldThread {
   readonly account: string;
-  /** As sent; what a thread was created with stays. */
+  /** As sent; a thread keeps what it was created with. */
   readonly system: string | undefined;
   readonly tools: string | undefined;
   readonly messages: readonly string[];
@@ -32,7 +32,7 @@ const held = ["system", "tools"] as const;
 export class ThreadStore {
   readonly #threads = new Map<string, HeldThread>();
 
-  /** `text`: the whole request that was answered with `content`. */
+  /** Stores a thread. `text` is the whole request that was answered with `content`. */
   hold(id: string, account: string, text: string, content: readonly JsonObject[]): void {
     this.#threads.set(id, {
       account,
@@ -47,7 +47,7 @@ export class ThreadStore {
     if (this.#threads.size > maxHeld && oldest !== undefined) this.#threads.delete(oldest);
   }
 
-  /** The text of the request as if it had sent everything; the same text where it speaks of no thread. */
+  /** Returns the request's text as if it had sent everything; unchanged if it uses no thread. */
   whole(
     text: string,
     body: JsonObject,

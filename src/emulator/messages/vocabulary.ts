@@ -1,6 +1,6 @@
 /**
- * The words of the Anthropic Messages protocol. Types follow the official ones (@anthropic-ai/sdk 1.8.0 messages.d.ts);
- * parsing is tolerant: what is not listed here is kept and counted, never thrown on.
+ * The vocabulary of the Anthropic Messages protocol. It follows the official types (@anthropic-ai/sdk 1.8.0
+ * messages.d.ts). Parsing is tolerant: unlisted types are kept and counted and never throw.
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
@@ -17,7 +17,7 @@ export const MESSAGES_EVENTS: ReadonlySet<string> = new Set([
   "ping",
 ]);
 
-/** What a `content_block_delta` may carry. */
+/** The delta types of `content_block_delta`. */
 export const MESSAGES_DELTAS: ReadonlySet<string> = new Set([
   "citations_delta",
   "compaction_delta",
@@ -27,17 +27,17 @@ export const MESSAGES_DELTAS: ReadonlySet<string> = new Set([
   "thinking_delta",
 ]);
 
-/** A tool that the API runs itself. */
+/** Whether a block calls a tool that the API runs itself. */
 export function isServerCall(type: string): boolean {
   return type === "server_tool_use" || type === "mcp_tool_use";
 }
 
-/** Its result; those of client tools are `tool_result`. */
+/** Whether a block is the result of such a tool; results of client tools are `tool_result`. */
 export function isServerResult(type: string): boolean {
   return type.endsWith("_tool_result");
 }
 
-/** Which block answers a call: the tool's name says it, and both tool searches share one. */
+/** The type of the block that answers a call: given by the tool's name, and shared by both tool searches. */
 export function resultTypeOf(call: JsonObject): string {
   if (call["type"] === "mcp_tool_use") return "mcp_tool_result";
   const name = String(call["name"]);
@@ -70,19 +70,19 @@ export const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** The beta that `thinking.block_binding` needs, and with which dropped thinking is reported (failures.md C04). */
+/** The beta that `thinking.block_binding` requires, and with which dropped thinking is reported (failures.md C04). */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
-/** The beta that `thinking.display: "updates"` needs. */
+/** The beta that `thinking.display: "updates"` requires. */
 export const UPDATES_BETA = "thinking-display-updates-2026-08-18";
 
-/** The beta of `thread`. */
+/** The beta for `thread`. */
 export const THREADS_BETA = "message-threads-2026-08-12";
 
-/** Ids of tool calls; anything else is refused (failures.md C09). */
+/** Ids of tool calls; any other id is refused (failures.md C09). */
 export const TOOL_ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
-/** Ids of calls that the API made for itself. */
+/** Ids of calls that the API made itself. */
 export const SERVER_TOOL_ID_PATTERN = /^srvtoolu_[a-zA-Z0-9_]+$/;
 
 /** The name of a tool, declared or called. */

@@ -1,4 +1,4 @@
-/** Arguments for a call: what the model wants to say, made to fit the schema of the tool it was given. */
+/** Arguments for a call: what the model wants to say, adapted to the schema of the tool it was given. */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import { type Hint, valueFor } from "./schema-value.ts";
@@ -13,7 +13,7 @@ export function argumentsFor(turn: Turn, name: string, wanted: JsonObject): Json
   const hints = hintsFrom(turn.text);
   const hint: Hint = (property) => {
     if (fits) return stringOf(wanted[property]); // nothing beyond what the model wants to say
-    // Another name for the same thing, such as `location` for `city`.
+    // A synonym, such as `location` for `city`.
     return /city|place|location|town/.test(property.toLowerCase())
       ? (stringOf(wanted["city"]) ?? hints(property))
       : hints(property);
@@ -22,7 +22,7 @@ export function argumentsFor(turn: Turn, name: string, wanted: JsonObject): Json
   return fits ? { ...value, ...wanted } : value;
 }
 
-/** What a property of this name probably wants, read from the user's words. */
+/** Guesses the value for a property of this name from the user's text. */
 export function hintsFrom(text: string): Hint {
   const quoted = quotedIn(text);
   const cities = citiesIn(text);

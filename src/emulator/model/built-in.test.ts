@@ -46,7 +46,7 @@ const view = (seen: readonly Seen[], more: Partial<ModelView> = {}): ModelView =
   ...more,
 });
 
-/** Answers every call with `result` until the model is done; gives the shape of each step. */
+/** Answers every call with `result` until the model is done; returns the shape of each step. */
 function play(
   prompt: string,
   result: (name: string) => string = (name) => `result of ${name}`,
@@ -128,7 +128,7 @@ describe("the documented prompts have fixed call sequences", () => {
     expect(play(prompt).steps).toEqual(steps);
   });
 
-  test("every recipe answers to its own prompt", () => {
+  test("every recipe responds to its own prompt", () => {
     const hosted = [...tools, { type: "web_search" }];
     for (const recipe of recipes) {
       const turn = play(recipe.prompt, () => "fine", { tools: hosted });
@@ -137,24 +137,24 @@ describe("the documented prompts have fixed call sequences", () => {
   });
 });
 
-describe("it answers from results", () => {
-  test("a refused tool is not tried again", () => {
+describe("the built-in model answers from results", () => {
+  test("and does not try a refused tool again", () => {
     const { text, steps } = play("Run a command that I will refuse.", () => "not executed: denied by user");
     expect(steps).toHaveLength(2);
     expect(text).toContain("You did not allow it");
   });
 
-  test("a file is summarised", () => {
+  test("and summarises a file", () => {
     const { text } = play("Read README.md and summarise it.", () => "# Demo\n\nA small project.\n");
     expect(text).toContain("README.md has 3 lines and 5 words. It is headed “Demo”.");
   });
 
-  test("a failing tool is reported", () => {
+  test("and reports a failing tool", () => {
     const { text } = play("Read a file that does not exist.", () => "Error: ENOENT, no such file");
     expect(text).toContain("That did not work: Error: ENOENT");
   });
 
-  test("weather comes from the tool; without parallel calls one after the other", () => {
+  test("and takes the weather from the tool, one call after another if calls cannot be parallel", () => {
     const { text, steps } = play("Weather in Paris and Rome?", () => "Sunny, 21C", { parallel: false });
     expect(steps).toHaveLength(3);
     expect(text).toContain("- Paris: Sunny, 21C\n- Rome: Sunny, 21C");
@@ -167,7 +167,7 @@ const said = (seen: readonly Seen[], more: Partial<ModelView> = {}): string => {
   return last?.type === "message" ? last.text : "";
 };
 
-describe("it says what it is, and what it has lost", () => {
+describe("the built-in model says what it is and what it has lost", () => {
   test("in its first answer and when asked", () => {
     expect(said([{ type: "user", text: "hello" }])).toContain(introduction);
     expect(play("Explain while you work.").text).toContain(introduction);
@@ -180,7 +180,7 @@ describe("it says what it is, and what it has lost", () => {
     expect(said([...later.slice(0, 2), { type: "user", text: "fine" }])).not.toContain("emulator:");
   });
 
-  test("a number in its notes: recalled when they come back, admitted as lost when not", () => {
+  test("a number in its notes: recalled if they come back, admitted as lost if not", () => {
     const first = answer(view([{ type: "user", text: "Think of a number." }])).output;
     const notes = first[0]?.type === "reasoning" ? (first[0].notes ?? "") : "";
     const number = (JSON.parse(notes) as { number: number }).number;
@@ -198,8 +198,8 @@ describe("it says what it is, and what it has lost", () => {
   });
 });
 
-describe("schemas", () => {
-  test("unknown tools get arguments that satisfy their schema", () => {
+describe("the built-in model", () => {
+  test("gives unknown tools arguments that satisfy their schema", () => {
     const schema = {
       type: "object",
       properties: {
@@ -223,7 +223,7 @@ describe("schemas", () => {
     expect(new Validator(schema as object, "2020-12").validate(value)).toMatchObject({ valid: true });
   });
 
-  test("what a tool does not require is left out: a folder nobody spoke of would not exist", () => {
+  test("leaves out optional properties: a folder the user never mentioned would not exist", () => {
     const parameters = {
       type: "object",
       properties: {
@@ -239,7 +239,7 @@ describe("schemas", () => {
     expect(output.map(shape)).toEqual(["rs1", 'bash{"command":"ls src"}']);
   });
 
-  test("words in backticks are meant to the letter, whatever quotes a client puts around them", () => {
+  test("takes text in backticks literally, whatever quotes a client puts around it", () => {
     const mine = [tool("bash", "command"), { type: "custom", name: "script" }];
     const called = (text: string): readonly string[] => {
       const { output } = answer(view([{ type: "user", text }], { tools: mine }));
@@ -249,7 +249,7 @@ describe("schemas", () => {
     expect(called("Use script: `text('a')`")).toEqual(["rs1", "text('a')"]);
   });
 
-  test("json_schema answers are JSON and nothing else", () => {
+  test("answers a json_schema request with JSON and nothing else", () => {
     const schema = {
       type: "object",
       properties: { answer: { type: "string" }, score: { type: "number", minimum: 0, maximum: 1 } },
@@ -263,7 +263,7 @@ describe("schemas", () => {
     expect(new Validator(schema as object, "2020-12").validate(value)).toMatchObject({ valid: true });
   });
 
-  test("any simple object schema is satisfied", () => {
+  test("satisfies any simple object schema", () => {
     const leaf = fc.oneof(
       fc.record({ type: fc.constant("string"), minLength: fc.nat(8) }),
       fc.record({ type: fc.constant("integer"), minimum: fc.integer({ min: -50, max: 50 }) }),
@@ -283,7 +283,7 @@ describe("schemas", () => {
     );
   });
 
-  test("tool_choice required makes one call, then answers", () => {
+  test("makes one call under tool_choice required, then answers", () => {
     const seen: Seen[] = [{ type: "user", text: "hello" }];
     const { output } = answer(view(seen, { toolChoice: "required", tools: [tool("ping", "to")] }));
     expect(output.map((draft) => draft.type)).toEqual(["reasoning", "function_call"]);

@@ -1,6 +1,6 @@
 /**
- * The built-in model: deterministic, the same answer to the same request. It finds the first recipe that knows the
- * user's words, and otherwise talks. It never claims to be a real model.
+ * The built-in model: deterministic, with the same answer to the same request. It uses the first recipe that matches
+ * the user's text, and otherwise makes small talk. It never claims to be a real model.
  */
 
 import type { Reply } from "../output/draft.ts";

@@ -1,5 +1,5 @@
 /**
- * Documented prompts about files and commands, for the tools of the command line: list_files, read_file, search_files,
+ * Documented prompts about files and commands, for the command line's tools: list_files, read_file, search_files,
  * write_file, edit_file, run_command.
  */
 

@@ -1,11 +1,11 @@
-/** Notes the model seals into its reasoning: text to everybody else, memory to itself. */
+/** Notes the model seals into its reasoning: opaque to others, memory to itself. */
 
 import { arrayOf, isObject, numberOf, stringOf, tryParseJson } from "../../base/support/index.ts";
 
 export interface Note {
   readonly about: string;
   readonly number: number | undefined;
-  /** Ids of the reasoning whose notes live on in this one (compaction). */
+  /** The ids of reasoning whose notes this one carries on (compaction). */
   readonly covers?: readonly string[];
 }
 

@@ -1,6 +1,4 @@
-/**
- * What a request demands whatever the user says: a forced tool (`tool_choice`), an answer in a JSON schema.
- */
+/** What a request demands whatever the user says: a forced tool (`tool_choice`), or an answer in a JSON schema. */
 
 import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 import { hintsFrom } from "./arguments.ts";
@@ -8,7 +6,7 @@ import { type Hint, valueFor } from "./schema-value.ts";
 import type { Step } from "./step.ts";
 import { shortly, type Turn } from "./turn.ts";
 
-/** `tool_choice: "required"` or a named tool: one call, unless this turn has made it already. */
+/** `tool_choice: "required"` or a named tool: one call, unless this turn has already made it. */
 export function forcedTool(turn: Turn): Step | undefined {
   const { toolChoice, tools } = turn.view;
   const named = isObject(toolChoice) ? stringOf(toolChoice["name"]) : undefined;
@@ -21,7 +19,7 @@ export function forcedTool(turn: Turn): Step | undefined {
   return tool === undefined ? undefined : callOf(turn, tool, "The request says that I must use a tool.");
 }
 
-/** A call of a tool nobody told the model about: arguments from its schema, with what the user's words suggest. */
+/** A call of a tool the model has no recipe for: arguments from its schema, with hints from the user's text. */
 export function callOf(turn: Turn, tool: JsonObject, why: string): Step {
   const name = stringOf(tool["name"]) ?? "";
   const think = { think: [[`Using ${name}`, why] as const] };
@@ -34,11 +32,11 @@ export function callOf(turn: Turn, tool: JsonObject, why: string): Step {
 function customInput(tool: JsonObject, text: string): string {
   const format = tool["format"];
   const definition = isObject(format) ? (stringOf(format["definition"]) ?? "") : "";
-  // Words in backticks are meant to the letter: a script, a patch.
+  // Text in backticks is taken literally: a script, a patch.
   return /select/i.test(definition) ? "SELECT 1" : (/`([^`]+)`/.exec(text)?.[1] ?? text);
 }
 
-/** With `text.format` the final answer is JSON and nothing else; steps that call tools stay as they are. */
+/** With `text.format` the final answer is JSON only; steps that call tools are unchanged. */
 export function structuredAnswer(turn: Turn, step: Step): Step | undefined {
   const { format } = turn.view;
   if (format["type"] !== "json_schema" && format["type"] !== "json_object") return undefined;

@@ -1,6 +1,6 @@
 /**
- * The documented prompts (docs/emulator.md): fixed sequences of calls, chosen by the user's words and by the tools at
- * hand. A recipe looks only at the turn, so it goes on correctly from any replayed history.
+ * The documented prompts (docs/emulator.md): fixed sequences of calls, chosen by the user's text and the available
+ * tools. A recipe looks only at the turn, so it continues correctly from any replayed history.
  */
 
 import { fileRecipes } from "./file-recipes.ts";
@@ -12,7 +12,7 @@ export interface Recipe {
   /** A prompt that starts it, as documented. */
   readonly prompt: string;
   wants(turn: Turn): boolean;
-  /** `undefined`: not possible here (no such tool); the next recipe may try. */
+  /** Returns `undefined` if it is not possible here (no such tool); the next recipe may try. */
   next(turn: Turn): Step | undefined;
 }
 
@@ -162,7 +162,7 @@ const commentary: Recipe = {
 
 const SUMMARY_ASKED = /^summari[sz]e (?:this|the) conversation/i;
 
-/** Asked by the user or, as clients that compact do, by a system message after everything else. */
+/** Requested by the user, or, as compacting clients do, by a system message after everything else. */
 const summary: Recipe = {
   name: "summary",
   prompt: "Summarise this conversation.",

@@ -1,5 +1,5 @@
 /**
- * A value that satisfies a JSON schema: arguments for tools nobody told the model about, and structured answers.
+ * Builds a value that satisfies a JSON schema: arguments for tools the model has no recipe for, and structured answers.
  * Hints by property name make it sensible; the schema always wins over a hint.
  */
 
@@ -12,7 +12,7 @@ import {
   stringOf,
 } from "../../base/support/index.ts";
 
-/** What a property of this name probably wants; `undefined` for no idea. */
+/** The likely value for a property of this name; `undefined` if there is none. */
 export type Hint = (name: string) => string | undefined;
 
 interface Spot {
@@ -55,7 +55,7 @@ function build(schema: unknown, spot: Spot): unknown {
   }
 }
 
-/** References and allOf folded into one schema. A reference that leads round in circles ends as it is. */
+/** References and allOf merged into one schema. A circular reference is left as it is. */
 function merged(schema: JsonObject, spot: Spot): JsonObject {
   let whole: Record<string, unknown> = { ...schema };
   for (let hops = 0; hops < 8; hops += 1) {
@@ -113,7 +113,7 @@ function objectFor(schema: JsonObject, spot: Spot): JsonObject {
   const required = new Set(arrayOf(schema["required"]));
   const result: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
-    // What may be left out is left out: an invented folder or limit makes a call fail that was right without it.
+    // Optional properties are omitted: an invented folder or limit would make a correct call fail.
     if (!required.has(name) || spot.depth >= maxDepth) continue;
     result[name] = build(property, { ...spot, name, depth: spot.depth + 1 });
   }
@@ -135,7 +135,7 @@ function arrayFor(schema: JsonObject, spot: Spot): readonly unknown[] {
     items.length < 100
   ) {
     const item = build(schema["items"] ?? {}, inner);
-    // Unique items: text gets its number.
+    // For unique items, text gets a number.
     const taken = schema["uniqueItems"] === true && items.includes(item);
     items.push(
       taken && typeof item === "string" ? `${item} ${items.length + 1}` : taken ? items.length : item,
@@ -187,11 +187,11 @@ function matches(pattern: string, text: string): boolean {
   try {
     return new RegExp(pattern, "u").test(text);
   } catch {
-    return true; // a pattern this engine cannot read binds nobody here
+    return true; // a pattern this engine cannot parse is ignored
   }
 }
 
-/** Common patterns by trial: digits, letters, codes. Anything cleverer stays unsatisfied, and the tool says so. */
+/** Tries common patterns: digits, letters, codes. Anything more complex stays unsatisfied, and the tool reports it. */
 function textForPattern(pattern: string): string | undefined {
   const tries = "a A 1 abc ABC 123 abc123 A1 AB ab 12 1234 12345 2026-01-01".split(" ");
   const lengths = [...pattern.matchAll(/\{(\d+)/g)].map((match) => Number(match[1]));

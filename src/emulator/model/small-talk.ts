@@ -1,6 +1,6 @@
 /**
  * Any other prompt: a sensible conversation. Remembers what the request shows (names, earlier questions) and what its
- * own notes hold (a number it thought of), and says so when the notes did not come back.
+ * own notes hold (a number it thought of), and says so if the notes did not come back.
  */
 
 import { stringOf } from "../../base/support/index.ts";
@@ -102,7 +102,7 @@ function recallNumber(turn: Turn): Step {
   };
 }
 
-/** A tool that the user's words name: "run_tests" for "please run the tests". Each only once in a turn. */
+/** A tool that the user's text mentions: "run_tests" for "please run the tests". Each only once per turn. */
 function mentionedTool(turn: Turn) {
   if (turn.view.toolChoice === "none") return undefined;
   const text = turn.text.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * What the model does in one step, in its own words: think, say, call. `toDrafts` turns it into output items, with the
- * notes sealed into the last thought of the step.
+ * What the model does in one step: think, say, call. `toDrafts` turns it into output items, with the notes sealed into
+ * the last thought of the step.
  */
 
 import { type JsonObject, stringOf } from "../../base/support/index.ts";
@@ -22,7 +22,7 @@ export type Part =
   | { readonly comment: string }
   | { readonly say: string; readonly annotations?: readonly JsonObject[] }
   | { readonly refuse: string }
-  /** Text that must stay as it is: structured output. */
+  /** Text that must not change: structured output. */
   | { readonly exactly: string };
 
 export interface Step {
@@ -83,7 +83,7 @@ function namespaceOf({ view }: Turn, name: string): string | undefined {
   return stringOf(view.tools.find((tool) => tool["name"] === name)?.["namespace"]);
 }
 
-/** The loss made visible: what the model wrote down and did not get back. */
+/** Makes a loss visible: notes that the model wrote and did not get back. */
 function lossOf({ view }: Turn): string {
   if (view.lost === 0) return "";
   const what = view.lost === 1 ? "one earlier thought" : `${view.lost} earlier thoughts`;

@@ -10,11 +10,11 @@ test.each([
   ['not executed: there is no tool "x"; available are: read_file', false],
   ["A file about permission, with nothing denied or refused in it", false],
   [`# Readme\n\naccess: read | write: all that the permission policy looks at\n${"x".repeat(800)}`, false],
-])("%j is told as a refusal: %s", (result, refused) => {
+])("%j counts as a refusal: %s", (result, refused) => {
   expect(looksRefused(result)).toBe(refused);
 });
 
-test("a long file that speaks of errors did not fail", () => {
+test("a long file that mentions errors did not fail", () => {
   expect(looksFailed("ENOENT: no such file or directory")).toBe(true);
   expect(looksFailed(`How errors are handled: an error is told.\n${"text ".repeat(300)}`)).toBe(false);
 });
@@ -29,7 +29,7 @@ test.each([
   ["# Errors\n\nHow an error is told, and what failed.", false],
   ["The tools of this house never failed.", false],
   ["result of read_file", false],
-])("%j tells a failure: %s", (result, failed) => {
+])("%j counts as a failure: %s", (result, failed) => {
   expect(tellsFailure(result)).toBe(failed);
 });
 
@@ -54,7 +54,7 @@ const said = (text: string, name: string, result: string, failed?: boolean): str
   return output.map((draft) => (draft.type === "message" ? draft.text : draft.type)).join("|");
 };
 
-describe("a tool that failed is told as that, not as what was asked for", () => {
+describe("a failed tool is reported as failed, not as if it had worked:", () => {
   test.each([
     ["Read a.txt and summarise it.", "read_file", "That did not work: "],
     ["Explain while you work.", "list_files", "I found nothing, the tool failed: "],
@@ -62,7 +62,7 @@ describe("a tool that failed is told as that, not as what was asked for", () => 
   ])("%j", (text, name, told) => {
     const result = `the tool "${name}" failed: it is not there.`;
     expect(said(text, name, result)).toContain(`${told}${result}`);
-    // Where the dialect says it beside the text, the text may be anything.
+    // If the dialect has a failure flag, the text may be anything.
     expect(said(text, name, "Nothing of the kind.", true)).toContain(`${told}Nothing of the kind.`);
     expect(said(text, name, "Nothing of the kind.")).not.toContain(told);
   });

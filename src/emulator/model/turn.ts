@@ -1,6 +1,6 @@
 /**
- * The turn the model is in: what the user wants now, which calls it has made since, what it can still remember.
- * Everything comes from the request; the model keeps nothing.
+ * The model's current turn: what the user wants now, the calls made since, what it can still remember. Everything comes
+ * from the request; the model keeps nothing.
  */
 
 import { stringOf } from "../../base/support/index.ts";
@@ -12,13 +12,13 @@ export interface MadeCall {
   readonly arguments: string;
   /** `undefined`: not answered yet. */
   readonly result: string | undefined;
-  /** What came back says that the tool failed, and is not what was asked for. */
+  /** Whether the result reports a failure of the tool instead of its output. */
   readonly failed: boolean;
 }
 
 export interface Turn {
   readonly view: ModelView;
-  /** The user's words since the model last spoke, joined. */
+  /** The user's text since the model last spoke, joined. */
   readonly text: string;
   readonly calls: readonly MadeCall[];
   /** User messages of earlier turns. */
@@ -48,7 +48,7 @@ export function turnOf(view: ModelView): Turn {
   };
 }
 
-/** Tools by name; hosted tools have none. */
+/** Finds a tool by name; hosted tools have none. */
 export function toolNamed(turn: Turn, pattern: RegExp): string | undefined {
   if (turn.view.toolChoice === "none") return undefined;
   return turn.view.tools
@@ -57,7 +57,7 @@ export function toolNamed(turn: Turn, pattern: RegExp): string | undefined {
     .find((name) => pattern.test(name));
 }
 
-/** A word that looks like a path, preferring quoted ones. */
+/** A word that looks like a path; quoted ones are preferred. */
 export function pathIn(text: string): string | undefined {
   const quoted = /[`"']([^`"'\s]+[./][^`"'\s]*)[`"']/.exec(text)?.[1];
   return (
@@ -66,7 +66,7 @@ export function pathIn(text: string): string | undefined {
   );
 }
 
-/** Words in backticks are meant to the letter, whatever quotes stand around or inside them: they come first. */
+/** Text in backticks is taken literally, whatever quotes surround it or occur in it, so it comes first. */
 export function quotedIn(text: string): readonly string[] {
   const found = [...text.matchAll(/`([^`]+)`/g), ...text.matchAll(/["“']([^`"”']+)["”']/g)];
   return found.map((match) => match[1] ?? "");
@@ -87,7 +87,7 @@ export function numberFrom(text: string): number {
   return value + 100;
 }
 
-/** A result in a sentence: the first lines, cut. */
+/** A result in one line, shortened. */
 export function shortly(text: string, limit = 240): string {
   const flat = text.trim().replaceAll(/\s+/g, " ");
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).trimEnd()}…`;
@@ -95,17 +95,17 @@ export function shortly(text: string, limit = 240): string {
 
 const TOLD = 600;
 
-/** The words in which clients tell a refusal stand at the beginning of a short result; a file may say anything. */
+/** Clients report a refusal at the beginning of a short result; a file may say anything. */
 export const looksRefused = tells(
   /^\W*(?:not executed\W+)?(?:denied|refused|declined|not allowed|permission|the user (?:denied|declined|refused|did not))\b/i,
 );
 
-/** Where no flag says it: a failure is told at the beginning. A file may speak of errors, too, but not like that. */
+/** If no flag says so, a failure is reported at the beginning. A file may mention errors too, but not in this form. */
 export const tellsFailure = tells(
   /^\W*(?:(?:the )?tool\b[^\n]{0,80}\b(?:failed|was stopped|error)|(?:\w+ )?\w*error:|error\b|enoent\b|failed to\b|not executed\b)/i,
 );
 
-/** Of what a tool says about its own doing: also a word in the middle counts. */
+/** For a tool's report on its own work: a word in the middle counts too. */
 export const looksFailed = tells(
   /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i,
 );
@@ -114,7 +114,7 @@ function tells(pattern: RegExp): (result: string) => boolean {
   return (result) => result.length <= TOLD && pattern.test(result);
 }
 
-/** Whether a turn asks for it in such words. */
+/** Whether the turn's text matches. */
 export const says =
   (pattern: RegExp) =>
   (turn: Turn): boolean =>

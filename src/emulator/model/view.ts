@@ -1,6 +1,6 @@
 /**
- * What a model gets to see of a request: the conversation as plain meaning, its tools, and the notes in the reasoning
- * that came back readable. Nothing else: what was not replayed is gone.
+ * What a model sees of a request: the conversation as plain meaning, its tools, and the notes in reasoning that came
+ * back readable. Nothing else: anything not replayed is gone.
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
@@ -10,7 +10,7 @@ export type Seen =
   | { readonly type: "system"; readonly text: string }
   | { readonly type: "assistant"; readonly text: string }
   | { readonly type: "call"; readonly callId: string; readonly name: string; readonly arguments: string }
-  /** `failed`: the dialect says so beside the text. */
+  /** `failed`: the dialect says so separately from the text. */
   | {
       readonly type: "result";
       readonly callId: string;
@@ -29,10 +29,10 @@ export interface ModelView {
   readonly parallel: boolean;
   readonly reasons: boolean;
   readonly effort: string;
-  /** `null`: summaries were not asked for. */
+  /** `null`: no summaries were requested. */
   readonly summary: string | null;
   readonly format: JsonObject;
-  /** Reasoning items of this conversation that were issued and did not come back. */
+  /** The number of reasoning items issued in this conversation that did not come back. */
   readonly lost: number;
   readonly model: string;
 }

@@ -1,6 +1,6 @@
 /**
- * What a model decided to say, before it has ids and ciphertext. The built-in model and scenario files both write
- * drafts; everything after this point is the same for them.
+ * A model's decision on what to say, before it has ids and ciphertext. The built-in model and scenario files both write
+ * drafts; everything after this point is the same for both.
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
@@ -11,11 +11,11 @@ export type Draft =
       readonly summary: readonly string[];
       /** Sealed into the ciphertext; the model reads it again only if the item comes back. */
       readonly notes?: string | undefined;
-      /** The reasoning itself, for `reasoning_text`; also what reasoning tokens are counted from. */
+      /** The reasoning itself, for `reasoning_text`; reasoning tokens are counted from it too. */
       readonly text?: string | undefined;
       /** `null`: the key with null, as Copilot sends it; `false`: no key at all. */
       readonly ciphertext?: null | false | undefined;
-      /** Nobody sees the text: Claude sends such a block with an empty text and a signature (C12). */
+      /** The text is never shown: Claude sends such a block with an empty text and a signature (C12). */
       readonly hidden?: true | undefined;
       /** Claude: the whole block is opaque (C11). */
       readonly redacted?: true | undefined;
@@ -32,7 +32,7 @@ export type Draft =
       readonly name: string;
       readonly arguments: string;
       readonly callId?: string | undefined;
-      /** Responses: the group of tools it was declared in. */
+      /** Responses: the tool group it was declared in. */
       readonly namespace?: string | undefined;
     }
   | {
@@ -43,7 +43,7 @@ export type Draft =
       readonly namespace?: string | undefined;
     }
   | { readonly type: "web_search_call"; readonly action: JsonObject }
-  /** Any other item, sent as it is: `added` and `done`, an id only if it has none. */
+  /** Any other item, sent as written: `added` and `done`; it gets an id only if it has none. */
   | { readonly type: "raw"; readonly item: JsonObject };
 
 export interface Reply {
@@ -55,7 +55,7 @@ export interface Reply {
   readonly container?: JsonObject | undefined;
 }
 
-/** The first `count` items whole; a message after them comes half. */
+/** Keeps the first `count` items whole and half of a message after them. */
 export function halved(drafts: readonly Draft[], count: number): readonly Draft[] {
   const kept = drafts.slice(0, count);
   const next = drafts[count];

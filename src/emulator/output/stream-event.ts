@@ -1,6 +1,6 @@
 /**
- * Events of any dialect before they are bytes. Faults add, drop and swap them; what one of them means to the issued record
- * stands beside it, so that nothing later has to know a dialect's event names.
+ * Events of any dialect before they become bytes. Faults add, drop and swap them. Each carries its meaning for the
+ * issued record, so that later code need not know a dialect's event names.
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
@@ -10,32 +10,35 @@ export interface StreamEvent {
   readonly body: JsonObject;
   /** The output item it belongs to. */
   readonly item?: number;
-  /** Deltas are what the pace is between. */
+  /** Deltas are sent at the stream's pace. */
   readonly delta?: true | undefined;
-  /** What it would say if it said everything at once. */
+  /** The event's body if it carried everything at once. */
   readonly whole?: JsonObject;
-  /** With this event the response is over, and so. */
+  /** Set if this event ends the response, with its outcome. */
   readonly terminal?: "completed" | "incomplete" | "failed";
 }
 
 /** How a dialect writes its events. */
 export interface StreamForm {
-  /** An `event:` line with the type. */
+  /** Whether each has an `event:` line with the type. */
   readonly named: boolean;
-  /** `sequence_number` in each. */
+  /** Whether each has a `sequence_number`. */
   readonly numbered: boolean;
-  /** `data: [DONE]` at the end. */
+  /** Whether `data: [DONE]` follows at the end. */
   readonly doneMarker: boolean;
-  /** An event nobody knows, and one that only says that the line is alive. */
+  /** An unknown event, and one that only keeps the connection alive. */
   readonly surprise: JsonObject;
   readonly keepalive: JsonObject;
-  /** The same event as part of another response: what a spliced stream begins with. */
+  /** The same event as part of another response, for the start of a spliced stream. */
   ofAnother(event: StreamEvent): StreamEvent;
-  /** Faults that only this dialect can show; returns the list as it is for all others. */
+  /** Applies faults that only this dialect can show; returns the list unchanged for all others. */
   alter(list: readonly StreamEvent[], fault: Fault, seed: string): readonly StreamEvent[];
 }
 
-/** Pieces the size of tokens: a word with the space before it, cut after six letters. Joining them gives the text. */
+/**
+ * Splits text into token-sized parts: a word with the space before it, cut after six letters. Joined, they give the
+ * text.
+ */
 export function deltaTexts(text: string): readonly string[] {
   return text.match(/\s*[\p{L}\p{N}]{1,6}|\s*[^\p{L}\p{N}\s]{1,3}|\s+/gu) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Token counts and the prompt cache. Tokens are an estimate (four characters each); what is cached is a real prefix
- * match, item by item on the exact bytes, per account and model, so that a broken prefix shows in the numbers (K01).
+ * Token counts and the prompt cache. Tokens are an estimate (four characters each). Caching is a real prefix match,
+ * item by item on the exact bytes, per account and model, so that a broken prefix shows in the numbers (K01).
  */
 
 import { createHash } from "node:crypto";
@@ -11,7 +11,7 @@ import type { Draft } from "./draft.ts";
 const maxLinks = 50_000;
 
 export class PromptCache {
-  /** Every prefix that was ever sent, as a chain of hashes. Oldest first. */
+  /** Every prefix ever sent, as a chain of hashes. Oldest first. */
   readonly #links = new Set<string>();
   readonly #minimum: number;
 
@@ -19,7 +19,7 @@ export class PromptCache {
     this.#minimum = minimum;
   }
 
-  /** How many of `texts`' tokens were sent before, from the start; then remembers them. */
+  /** Returns how many tokens of `texts` were sent before, counted from the start, and remembers them. */
   take(
     owner: string,
     head: string,
@@ -76,7 +76,7 @@ export function draftTokens(draft: Draft): number {
   }
 }
 
-/** Tokens of what is said, and how many of them are reasoning. */
+/** The tokens of the output, and how many of them are reasoning. */
 export function outputTokens(drafts: readonly Draft[]): { readonly all: number; readonly reasoning: number } {
   return { all: sum(drafts), reasoning: sum(drafts.filter(({ type }) => type === "reasoning")) };
 }

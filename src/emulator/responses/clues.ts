@@ -1,4 +1,4 @@
-/** The clues by which the issued record knows the items of a response again: id, call id, exact text. */
+/** The clues by which the issued record recognises the items of a response: id, call id, exact text. */
 
 import { stringOf } from "../../base/support/index.ts";
 import type { IssuedReasoning, CluePositions } from "../issued-record.ts";
@@ -6,7 +6,7 @@ import { hashText } from "../seal.ts";
 import { type ContextItem, messageHash } from "./judge/context.ts";
 import type { IssuedItem } from "./output/issue.ts";
 
-/** What leads from a request to its conversation. */
+/** The clues that lead from a request to its conversation. */
 export function* conversationClues(context: readonly ContextItem[]): Generator<string> {
   for (const { address, item } of context) {
     if (address !== undefined) yield address.uid;
@@ -49,11 +49,11 @@ function cluesOf(item: IssuedItem): readonly string[] {
   return item.draft.type === "message" ? [byId, `text ${hashText(item.draft.text)}`] : [byId];
 }
 
-/** Positions by id, by call and by exact text: a long conversation is looked up once, not once per item. */
+/** Positions by id, by call and by exact text: a long conversation is indexed once, not searched per item. */
 export function cluePositions(context: readonly ContextItem[]): CluePositions {
   const positions = new Map<string, number>();
   for (const [position, { type, id, callId, item, address }] of context.entries()) {
-    // An id that proves its response stands for that one only, even if another said the same words.
+    // An id that proves its response counts only for that one, even if another had the same text.
     const proven = id !== undefined && address !== undefined;
     const keys = [
       ...(id === undefined ? [] : [`id ${id}`]),

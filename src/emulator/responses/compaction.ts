@@ -1,5 +1,5 @@
 /**
- * `POST /v1/responses/compact`: the user's messages and one encrypted item in place of everything else. The item is
+ * `POST /v1/responses/compact`: replaces everything except the user's messages with one encrypted item. The item is
  * bound like reasoning (H03) and carries the model's notes, so that a compacted conversation still knows its number.
  */
 

@@ -1,6 +1,6 @@
 /**
- * A reply becomes a response: items with ids, events in order, faults applied, the issued record and the store told how it
- * ended. Nothing enters the accepted set before the terminal event has gone out whole.
+ * Turns a reply into a response: items with ids, events in order, faults applied, and a note to the issued record and
+ * the store on how it ended. Nothing enters the accepted set before the terminal event was sent whole.
  */
 
 import { type JsonObject, numberOf, objectOf, stringOf } from "../../base/support/index.ts";
@@ -25,9 +25,9 @@ interface Ending {
   readonly drafts: readonly Draft[];
   readonly reason?: string | undefined;
   readonly error?: { readonly code: string; readonly message: string } | undefined;
-  /** All output tokens, where that is more than the drafts say: the limit was reached inside of one. */
+  /** All output tokens, if more than the drafts show: the limit was reached inside one of them. */
   readonly spent?: number | undefined;
-  /** An `error` event before the end, and whether the end comes at all. */
+  /** Whether an `error` event comes before the end ("nested") or instead of it ("flat"). */
   readonly errorEvent?: "nested" | "flat";
 }
 

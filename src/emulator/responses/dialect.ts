@@ -1,4 +1,4 @@
-/** The OpenAI Responses dialect of the emulator. */
+/** The emulator's OpenAI Responses dialect. */
 
 import { accountOf, bearerOf, redacted } from "../accounts.ts";
 import { refuse, type ApiRefusal } from "../api-refusal.ts";

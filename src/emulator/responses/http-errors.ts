@@ -1,9 +1,9 @@
-/** What the Responses API says with an HTTP status, for the faults. */
+/** The Responses API's HTTP errors, for the faults. */
 
 import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Fault } from "../faults/fault.ts";
 
-/** The usual message of a status or code, in the words of the API. */
+/** The API's usual message for a status or code. */
 export const faultMessages: Readonly<Record<string, string>> = {
   rate_limit_exceeded:
     "Rate limit reached for this model in organization org-emulator on tokens per min (TPM): Limit 30000, Used 30000, Requested 1200. Please try again in 2.4s. Visit https://platform.openai.com/account/rate-limits to learn more.",

@@ -1,6 +1,6 @@
 /**
- * A Responses request up to the verdict: JSON, parameters, each item by itself, the history; and what the issued record can
- * say about it.
+ * A Responses request up to the verdict: JSON, parameters, each item on its own, the history; and what the issued
+ * record knows about it.
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
@@ -24,7 +24,7 @@ export interface Judged {
   readonly context: readonly ContextItem[];
   readonly chain: readonly string[];
   readonly history: HistoryAnswer;
-  /** All refusals a strict server could have answered with, most important first. */
+  /** All refusals a strict server could have returned, most important first. */
   readonly refusals: readonly ApiRefusal[];
 }
 
@@ -103,7 +103,7 @@ function previousItems(
   return engine.store.chain(id, account, engine.seal) ?? previousNotFound(id);
 }
 
-/** What of the conversation could have come back in this request, and whether its beginning is the one sent before. */
+/** What could have come back in this request, and whether its beginning matches the previous one. */
 export function standingOf(engine: Engine, judged: Judged): Standing {
   return engine.issued.standing({
     conversation: judged.conversation,
@@ -114,7 +114,7 @@ export function standingOf(engine: Engine, judged: Judged): Standing {
   });
 }
 
-/** Would the judge take this reasoning in this request, if it stood in its place? */
+/** Whether the judge would accept this reasoning in this request, at its position. */
 function fitsHere(
   engine: Engine,
   judged: Judged,

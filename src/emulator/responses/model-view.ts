@@ -19,7 +19,7 @@ export function viewOf(engine: Engine, judged: Judged): ModelView {
     stringOf(lastOf((item) => objectOf(item["reasoning"])["effort"])) ??
     stringOf(reasoning["effort"]) ??
     "medium";
-  // What a compaction item covers is not lost: its notes are in there.
+  // What a compaction item covers is not lost: the item contains its notes.
   const known = new Set(
     [...history.usable.values()].flatMap((sealed) => [sealed.id, ...coveredBy(sealed.notes)]),
   );
@@ -71,7 +71,10 @@ export function viewOf(engine: Engine, judged: Judged): ModelView {
   };
 }
 
-/** Declared, added by items, or found by a search; a group's tools stand under its name. Deferred ones wait for a search. */
+/**
+ * Tools that were declared, added by items or found by a search; a group's tools carry its name. Deferred tools wait
+ * for a search.
+ */
 function visibleTools({ request, context }: Judged): readonly JsonObject[] {
   const declared = flat(request.tools).filter((tool) => tool["defer_loading"] !== true);
   const later = context

@@ -1,5 +1,6 @@
 /**
- * What the Responses dialect serves beside `POST /v1/responses`: models, stored responses, token counting, compaction.
+ * The routes of the Responses dialect other than `POST /v1/responses`: models, stored responses, token counting,
+ * compaction.
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
@@ -66,7 +67,7 @@ function withStored(
   );
 }
 
-/** A background response is finished when somebody looks: no clock decides what a test sees. */
+/** A background response finishes when it is first read: no clock decides what a test sees. */
 function current(stored: StoredResponse): JsonObject {
   if (stored.object["status"] === "queued" && stored.finish !== undefined) stored.object = stored.finish();
   return stored.object;

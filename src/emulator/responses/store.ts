@@ -1,6 +1,4 @@
-/**
- * The server's memory for `store: true`: responses, their input items, and what was sealed into stored reasoning.
- */
+/** The server's memory for `store: true`: responses, their input items, and the sealed content of stored reasoning. */
 
 import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 import type { ApiRefusal } from "../api-refusal.ts";
@@ -16,7 +14,7 @@ export interface StoredResponse {
   readonly previous: string | undefined;
   readonly inputItems: readonly JsonObject[];
   readonly output: readonly { readonly item: JsonObject; readonly sealed: Sealed | undefined }[];
-  /** A background response: called when it ends, gives its last state. */
+  /** For a background response: called when it ends; returns its final state. */
   readonly finish?: () => JsonObject;
 }
 
@@ -68,7 +66,7 @@ export class ResponseStore {
     ];
   }
 
-  /** Input items with references replaced by what they refer to. */
+  /** Returns the input items with references replaced by the items they refer to. */
   resolve(
     input: readonly InputItem[],
     options: {
@@ -110,7 +108,7 @@ export class ResponseStore {
   }
 }
 
-/** Input items get ids when they are stored, as GET …/input_items shows them. */
+/** Gives input items ids when they are stored, as GET …/input_items shows them. */
 export function withIds(context: readonly ContextItem[], seal: Seal, at: number): readonly JsonObject[] {
   const uid = seal.newUid();
   return context.map(({ item, type, id }, index) => {

@@ -13,7 +13,7 @@ const problemIn = (text: string): string => {
   return "no problem";
 };
 
-test("every item type, from YAML", () => {
+test("loads every item type from YAML", () => {
   const scenario = loadScenario(
     `
 name: all of it
@@ -74,7 +74,7 @@ steps:
   expect(third).toMatchObject({ status: "failed", error: { code: "server_error", message: "no" } });
 });
 
-test("the same from JSON", () => {
+test("loads the same from JSON", () => {
   const text = JSON.stringify({ steps: [{ output: [{ message: "Hi" }] }] }, null, 2);
   expect(loadScenario(text, "demo.json")).toEqual({
     name: "demo.json",
@@ -85,14 +85,14 @@ test("the same from JSON", () => {
   });
 });
 
-describe("problems say the file, the line and what to change", () => {
+describe("a problem names the file, the line and what to change:", () => {
   test.each([
-    ["", "demo.yaml:1: the file must hold an object with `steps`."],
+    ["", "demo.yaml:1: the file must contain an object with `steps`."],
     ["steps: 3", "demo.yaml:1: `steps` must be a list of answers (steps)."],
     ["steps: []\nafterwards: stop", "demo.yaml:2: `afterwards` takes model, repeat or error (afterwards)."],
     [
       "stpes: []\nsteps: []",
-      "demo.yaml:1: unknown key `stpes`; known are: name, dialect, afterwards, switches, models, steps (stpes).",
+      "demo.yaml:1: unknown key `stpes`; use one of: name, dialect, afterwards, switches, models, steps (stpes).",
     ],
     [
       "steps:\n  - output:\n      - thinking: a",
@@ -119,7 +119,7 @@ describe("problems say the file, the line and what to change", () => {
     expect(problemIn(text)).toContain(message);
   });
 
-  test("more items than an id can name", () => {
+  test("more items than an id can address", () => {
     const items = Array.from({ length: 41 }, () => "{message: x}").join(", ");
     expect(problemIn(`steps: [{output: [${items}]}]`)).toContain("a response has at most 40 items");
   });

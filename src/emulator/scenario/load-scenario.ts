@@ -1,6 +1,6 @@
 /**
- * Scenario files, JSON or YAML, to `Scenario`. Every problem says the file, the line, and what would be right;
- * nothing is guessed and unknown keys are refused, because a misspelt fault that does nothing hides a failing test.
+ * Loads scenario files, JSON or YAML. Every problem names the file, the line, and what would be valid. Nothing is
+ * guessed, and unknown keys are refused, because a misspelt fault that does nothing hides a failing test.
  */
 
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
@@ -14,7 +14,7 @@ import { parseSwitch, type Switches } from "../switches.ts";
 import { type Path, readDraft } from "./read-draft.ts";
 import type { Scenario, ScenarioStep } from "./scenario.ts";
 
-/** Throws ThroughlineError "scenario_invalid". `file` is only for messages. */
+/** Throws a ThroughlineError "scenario_invalid". `file` is only used in messages. */
 export function loadScenario(text: string, file: string): Scenario {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -42,7 +42,7 @@ class ScenarioReader {
 
   read(): Scenario {
     const root: unknown = this.#document.toJS();
-    if (!isObject(root)) throw this.problem([], "the file must hold an object with `steps`");
+    if (!isObject(root)) throw this.problem([], "the file must contain an object with `steps`");
     this.onlyKeys(root, ["name", "dialect", "afterwards", "switches", "models", "steps"], []);
     const { name, dialect, afterwards, steps } = root;
     if (!Array.isArray(steps)) throw this.problem(["steps"], "`steps` must be a list of answers");
@@ -99,7 +99,7 @@ class ScenarioReader {
   #error(error: unknown, path: Path): { readonly code: string; readonly message: string } {
     if (error === undefined) return { code: "server_error", message: "The scenario says that this fails." };
     if (!isObject(error) || typeof error["code"] !== "string" || typeof error["message"] !== "string") {
-      throw this.problem(path, "`error` needs the texts `code` and `message`");
+      throw this.problem(path, "`error` needs `code` and `message` as text");
     }
     return { code: error["code"], message: error["message"] };
   }
@@ -107,7 +107,7 @@ class ScenarioReader {
   #container(container: unknown, path: Path): JsonObject | undefined {
     if (container === undefined) return undefined;
     if (!isObject(container) || typeof container["id"] !== "string") {
-      throw this.problem(path, "`container` needs the text `id`; `expires_at` is a time");
+      throw this.problem(path, "`container` needs `id` as text; `expires_at` is a time");
     }
     return { expires_at: "2099-01-01T00:00:00Z", ...container };
   }
@@ -117,7 +117,7 @@ class ScenarioReader {
     const list = Array.isArray(faults) ? faults : [faults];
     return list.flatMap((fault: unknown, index) => {
       const where = Array.isArray(faults) ? [...path, index] : path;
-      const text = typeof fault === "number" ? String(fault) : fault; // `429` alone is a number in YAML
+      const text = typeof fault === "number" ? String(fault) : fault; // a bare `429` is a number in YAML
       if (typeof text !== "string") throw this.problem(where, 'a fault is text, such as "cut=after-item:0"');
       try {
         return parseFaults(text);
@@ -161,7 +161,7 @@ class ScenarioReader {
   onlyKeys(object: JsonObject, known: readonly string[], path: Path): void {
     const unknown = Object.keys(object).find((key) => !known.includes(key));
     if (unknown === undefined) return;
-    throw this.problem([...path, unknown], `unknown key \`${unknown}\`; known are: ${known.join(", ")}`);
+    throw this.problem([...path, unknown], `unknown key \`${unknown}\`; use one of: ${known.join(", ")}`);
   }
 
   problem(path: Path, problem: string): ThroughlineError {

@@ -1,4 +1,4 @@
-/** Who answers: the next step of the scenario, or the built-in model. */
+/** Chooses who answers: the next step of the scenario, or the built-in model. */
 
 import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Engine } from "../engine.ts";

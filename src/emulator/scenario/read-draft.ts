@@ -1,6 +1,6 @@
 /**
- * One output item of a scenario file to a draft. Each entry has exactly one key, the item's type; `item` takes any
- * JSON and is sent as it is.
+ * Reads one output item of a scenario file into a draft. Each entry has exactly one key, the item's type; `item`
+ * accepts any JSON and is sent as written.
  */
 
 import { isObject, type JsonObject, type ThroughlineError } from "../../base/support/index.ts";
@@ -8,7 +8,7 @@ import type { Draft } from "../output/draft.ts";
 
 export type Path = readonly (string | number)[];
 
-/** What this needs of the reader: complaints that know their line. */
+/** The part of the reader needed here: problems with line numbers. */
 interface Complaints {
   onlyKeys(object: JsonObject, known: readonly string[], path: Path): void;
   problem(path: Path, problem: string): ThroughlineError;

@@ -6,14 +6,14 @@ import type { Reply } from "../output/draft.ts";
 import type { Switches } from "../switches.ts";
 
 export interface ScenarioStep extends Reply {
-  /** Only for a request whose last user message contains this text; otherwise the step waits. */
+  /** Applies only to a request whose last user message contains this text; otherwise the step waits. */
   readonly when?: string | undefined;
   readonly faults: readonly Fault[];
 }
 
 export interface Scenario {
   readonly name: string;
-  /** Only requests of this dialect take its steps; absent: all do. */
+  /** Only requests of this dialect take its steps; if absent, all do. */
   readonly dialect?: DialectName | undefined;
   readonly steps: readonly ScenarioStep[];
   /** What answers after the last step: the built-in model, the steps again, or an error. */

@@ -1,6 +1,6 @@
 /**
- * Tables of what a JSON value may be. A row looks at one thing and gives the refusal if it is wrong; rows are taken in
- * their order, and the first refusal counts. It knows no dialect: each brings its words, and its limits as rows.
+ * Tables of what a JSON value may be. A row checks one thing and returns a refusal if it is wrong; rows run in order,
+ * and the first refusal counts. They know no dialect: each dialect supplies its own refusals, and its limits as rows.
  */
 
 import { arrayOf, isObject, type JsonObject } from "../../base/support/index.ts";
@@ -8,12 +8,12 @@ import { isOfKind, type ValueKind } from "./value-kind.ts";
 
 export type Row<R> = (value: unknown, path: string) => R | undefined;
 
-/** What an API says to what every API finds wrong, and how it writes a path. */
+/** An API's refusals for errors that every API reports, and how it writes a path. */
 export interface ShapeWords<R> {
   readonly at: (path: string, key: string | number) => string;
   readonly missing: (path: string, rule?: string) => R;
   readonly unknown: (path: string, rule?: string) => R;
-  /** `expected`: a kind, or words of its own. */
+  /** `expected`: a kind, or a custom description. */
   readonly kind: (path: string, value: unknown, expected: string, rule?: string) => R;
   readonly value: (path: string, value: unknown, allowed: readonly string[], rule?: string) => R;
 }
@@ -28,24 +28,24 @@ export function rows<R>(...list: readonly Row<R>[]): Row<R> {
   };
 }
 
-/** `null` is as good as nothing. */
+/** Accepts `null` as if the value were missing. */
 export function orNull<R>(...list: readonly Row<R>[]): Row<R> {
   const row = rows(...list);
   return (value, path) => (value === null ? undefined : row(value, path));
 }
 
-/** For an API that does not look closely: whatever is no object is an empty one, and so on. */
+/** For an API that converts values first: for example, anything that is not an object counts as an empty one. */
 export function readAs<R>(read: (value: unknown) => unknown, ...list: readonly Row<R>[]): Row<R> {
   const row = rows(...list);
   return (value, path) => row(read(value), path);
 }
 
-/** Rows that depend on what an object says of itself. */
+/** Rows that depend on the object's own content. */
 export function by<R>(choose: (value: JsonObject) => Row<R> | undefined): Row<R> {
   return (value, path) => (isObject(value) ? choose(value)?.(value, path) : undefined);
 }
 
-/** A limit: refused where it does not hold. What is not there has none. */
+/** A limit: refuses a value for which `holds` is false. A missing value passes. */
 export function ensure<R, T = unknown>(
   holds: (value: T) => boolean,
   refuse: (path: string, value: T) => R,
@@ -65,7 +65,7 @@ export function shapeRows<R>(words: ShapeWords<R>) {
     (rule?: string): Row<R> =>
     (value, path) =>
       value === undefined ? words.missing(path, rule) : undefined;
-  /** Anything else counts as missing. */
+  /** Any other value counts as missing. */
   const mustBe =
     (kind: ValueKind, rule?: string): Row<R> =>
     (value, path) =>
@@ -82,7 +82,7 @@ export function shapeRows<R>(words: ShapeWords<R>) {
       (value) => isOneOf(allowed, value),
       (path, value) => words.value(path, value, allowed, rule),
     );
-  /** The same where nothing at all is a wrong value too. */
+  /** Like `oneOf`, but a missing value is also wrong. */
   const mustBeOneOf =
     (allowed: readonly string[], rule?: string): Row<R> =>
     (value, path) =>
@@ -91,7 +91,7 @@ export function shapeRows<R>(words: ShapeWords<R>) {
     const row = rows(...list);
     return (value, path) => (isObject(value) ? row(value[name], words.at(path, name)) : undefined);
   };
-  /** The path of what is inside names this as well. */
+  /** Adds a name to the path of everything inside. */
   const under = (name: string, ...list: List): Row<R> => {
     const row = rows(...list);
     return (value, path) => row(value, words.at(path, name));
@@ -110,13 +110,13 @@ export function shapeRows<R>(words: ShapeWords<R>) {
     (rule?: string): Row<R> =>
     (_, path) =>
       words.unknown(path, rule);
-  /** No field but these. */
+  /** Refuses any other field. */
   const only = (names: readonly string[], rule?: string): Row<R> =>
     by((value) => {
       const stray = Object.keys(value).find((name) => !names.includes(name));
       return stray === undefined ? undefined : field(stray, unknown(rule));
     });
-  /** Every field in the order in which it was sent; none but these. */
+  /** Checks every field in the order sent; refuses any other field. */
   const sent = (kinds: ReadonlyMap<string, ValueKind>, nullable = (_name: string) => true): Row<R> =>
     by((value) =>
       rows(

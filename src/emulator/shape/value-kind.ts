@@ -1,5 +1,6 @@
 /**
- * What kind of value a parameter takes: the same question in every dialect, each answers a wrong one in its own words.
+ * The kind of value a parameter accepts. The question is the same in every dialect; each reports a wrong kind in its
+ * own form.
  */
 
 import { assertNever, isObject } from "../../base/support/index.ts";
@@ -25,7 +26,7 @@ export function isOfKind(value: unknown, kind: ValueKind): boolean {
   }
 }
 
-/** Names by the kind of their values, as a table: sorted, whatever their kind. */
+/** A table from names, grouped by the kind of their values. Sorted by name, whatever the kind. */
 export function kindTable(names: Partial<Record<ValueKind, string>>): ReadonlyMap<string, ValueKind> {
   const pairs = Object.entries(names).flatMap(([kind, list]) =>
     list.split(" ").map((name): [string, ValueKind] => [name, kind as ValueKind]),

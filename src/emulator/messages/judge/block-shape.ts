@@ -1,5 +1,5 @@
 /**
- * Each message and block by itself: roles, known types, fields the input takes, ids, empty texts. Field list:
+ * Checks each message and block on its own: roles, known types, fields the input accepts, ids, empty texts. Field list:
  * @anthropic-ai/sdk 1.8.0 beta messages.d.ts, *BlockParam.
  */
 
@@ -31,7 +31,7 @@ const { each, field, is, mustBe, only, required, under } = messagesRows;
 interface BlockFields {
   readonly required: Readonly<Record<string, ValueKind>>;
   readonly optional: readonly string[];
-  /** What else must be right once its fields are the right ones. */
+  /** Further checks once its fields are correct. */
   readonly own?: Row<ApiRefusal>;
 }
 
@@ -45,7 +45,7 @@ const serverId = ensure(
   (path) => patternMismatch("C09", path, SERVER_TOOL_ID_PATTERN.source),
 );
 
-/** T15: the length first, which has a limit of its own. */
+/** T15: the length is checked first, against its own limit. */
 const toolName = rows(
   ensure(
     (name: string) => name !== "",
@@ -68,7 +68,7 @@ const filled = ensure(
 
 const cached = ["cache_control"];
 
-/** A result of a tool that the API ran; what is in it is the API's own affair. */
+/** A result of a tool that the API ran; its content is not checked. */
 const serverResult: BlockFields = {
   required: { tool_use_id: "string", content: "any" },
   optional: [...cached, "caller"],
@@ -108,7 +108,7 @@ const ofUser: Readonly<Record<string, BlockFields>> = {
   },
 };
 
-/** Changes of tools inside the conversation come as system messages. */
+/** Tool changes within the conversation arrive as system messages. */
 const ofSystem: Readonly<Record<string, BlockFields>> = {
   ...both,
   tool_addition: { required: { tool: "object" }, optional: cached },
@@ -142,12 +142,12 @@ const ofAssistant: Readonly<Record<string, BlockFields>> = {
   fallback: { required: { from: "object", to: "object" }, optional: ["trigger"] },
 };
 
-/** What a system message may have beside its text: per-turn effort, and when it goes (beta messages.d.ts). */
+/** Fields a system message may have besides its text: per-turn effort and expiry (beta messages.d.ts). */
 const ofSystemMessage = ["clear_at", "output_config"];
 
 export interface BlockRules {
   readonly switches: Switches;
-  /** Types nobody has documented and this server has sent: it takes them back. */
+  /** Undocumented types that this server has sent, and so accepts back. */
   readonly ownTypes: ReadonlySet<string>;
 }
 
@@ -193,7 +193,7 @@ function* checkMessage(
   if (saysNothing(content, options.switches.blankText)) yield blankText();
 }
 
-/** White space is text where the message has other text beside it; `any`: it never is. */
+/** Whether the message has no text. Blank text counts as text next to other text; with `any` it never does. */
 function saysNothing(content: unknown, rule: Switches["blankText"]): boolean {
   const texts = typeof content === "string" ? [content] : arrayOf(content).map(textIn);
   const blank = texts.filter((text) => text !== undefined && text !== "" && text.trim() === "");

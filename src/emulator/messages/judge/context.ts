@@ -1,7 +1,7 @@
 /**
- * The messages of a request as one row of blocks, and the hash chain over what precedes each (C04). The API joins
- * neighbours of one role, so only a change of role counts, not where a message ends. Thinking and `cache_control` are no
- * part of the chain.
+ * The messages of a request as one row of blocks, and the hash chain over the content before each (C04). The API joins
+ * neighbours of the same role, so only a change of role counts, not where a message ends. Thinking and `cache_control`
+ * are not part of the chain.
  */
 
 import { createHash } from "node:crypto";
@@ -22,7 +22,7 @@ export interface LocatedBlock {
   readonly block: JsonObject;
   readonly type: string;
   readonly role: string;
-  /** Index of its message, and of the block in it. */
+  /** The index of its message, and of the block in it. */
   readonly message: number;
   readonly index: number;
   readonly path: string;
@@ -32,7 +32,7 @@ export interface LocatedBlock {
 
 export interface Context {
   readonly blocks: readonly LocatedBlock[];
-  /** `chain[i]`: what precedes block i; the last one covers everything. */
+  /** `chain[i]` covers everything before block i; the last one covers everything. */
   readonly chain: readonly string[];
   readonly lastRole: string;
 }
@@ -90,7 +90,7 @@ function blocksOf(message: JsonObject, index: number, text: string): readonly Lo
   return content.map((block: unknown, at) => located(objectOf(block), at, texts[at] ?? ""));
 }
 
-/** What a block says, in one form for every way to write it: a string is short for one text block. */
+/** The meaning of a block, the same for every way to write it: a string is short for one text block. */
 export function meaningOf(block: JsonObject): string {
   switch (block["type"]) {
     case "text":
@@ -116,7 +116,7 @@ function contentMeaning(content: unknown): unknown {
   );
 }
 
-/** The value without any `cache_control` in it. */
+/** Returns the value without any `cache_control` in it. */
 export function stripped(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripped);
   if (!isObject(value)) return value;
@@ -125,12 +125,12 @@ export function stripped(value: unknown): unknown {
   );
 }
 
-/** A string is short for one text block: a client that marks it writes it out. */
+/** A string is short for one text block: a client that adds a cache breakpoint writes it out. */
 export function textBlockOf(raw: string): string {
   return `{"type":"text","text":${raw}}`;
 }
 
-/** The same for the exact text: breakpoints move from request to request, the rest must not. */
+/** The same for the exact text: breakpoints move between requests, the rest must not change. */
 export function withoutCacheControl(text: string): string {
   return unmarked(text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, "$1"));
 }

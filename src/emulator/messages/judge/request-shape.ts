@@ -1,6 +1,7 @@
 /**
- * The top level of a Messages request: known parameters, their types and limits. What passes here is a `ParsedMessages`;
- * messages are still unjudged. Field list: @anthropic-ai/sdk 1.8.0, MessageCreateParamsBase (also of the beta).
+ * The top level of a Messages request: known parameters, their types and limits. A request that passes is a
+ * `ParsedMessages`; its messages are still unjudged. Field list: @anthropic-ai/sdk 1.8.0, MessageCreateParamsBase (also
+ * of the beta).
  */
 
 import { arrayOf, isObject, type JsonObject, objectOf, sliceMember } from "../../../base/support/index.ts";
@@ -31,7 +32,7 @@ const { each, field, is, mustBe, mustBeOneOf, oneOf, required, sent, under } = m
 
 export interface ParsedMessages {
   readonly body: JsonObject;
-  /** As sent, with what a thread held of it. */
+  /** As sent, plus what a thread held. */
   readonly text: string;
   readonly model: string;
   readonly traits: ModelTraits;
@@ -45,7 +46,7 @@ export interface ParsedMessages {
   readonly stream: boolean;
   readonly thinking: Thinking;
   readonly betas: readonly string[];
-  /** Nothing is cached unless somebody asked for it. */
+  /** Nothing is cached unless the request asks for it. */
   readonly caches: boolean;
 }
 
@@ -80,7 +81,7 @@ export function parseMessages(options: {
   readonly body: unknown;
   readonly text: string;
   readonly betas: readonly string[];
-  /** `count_tokens` takes only what is counted. */
+  /** `count_tokens` accepts only parameters that are counted. */
   readonly counting: boolean;
   readonly traitsOf: (model: string) => ModelTraits | undefined;
 }): ParsedMessages | ApiRefusal {
@@ -137,7 +138,7 @@ const forces = (type: unknown): boolean => type === "any" || type === "tool";
 
 const usualSampling = { temperature: 1, top_p: 1, top_k: undefined } as const;
 
-/** Newer models have no such knobs; some take them where they are turned to the default. */
+/** Newer models have no such parameters; some accept the default value. */
 function sampling(name: string, usual: number | undefined, claude: ClaudeTraits): Row<ApiRefusal> {
   return ensure(
     (value) => claude.sampling === "any" || (claude.sampling === "default" && value === usual),
@@ -145,7 +146,7 @@ function sampling(name: string, usual: number | undefined, claude: ClaudeTraits)
   );
 }
 
-/** What the model takes, in the order in which the API looks at it. */
+/** What the model accepts, in the API's order of checks. */
 function limitsOf({ budget = 0, on, mode }: Thinking, claude: ClaudeTraits): Row<ApiRefusal> {
   return rows(
     ...Object.entries(usualSampling).map(([name, usual]) =>
@@ -197,7 +198,7 @@ function checkBreakpoints(body: JsonObject): ApiRefusal | undefined {
   return found > 4 ? tooManyBreakpoints(found) : undefined;
 }
 
-/** Not inside what a client writes freely: `input` and `input_schema` may have a property of that name. */
+/** Ignores free-form values: `input` and `input_schema` may have a property of that name. */
 function breakpointsIn(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((total: number, one) => total + breakpointsIn(one), 0);
   if (!isObject(value)) return 0;

@@ -1,6 +1,6 @@
 /**
- * Tools that the API runs itself (C19, C17). A call and its result stand in one assistant turn: from a person's words to
- * the next ones, however many results of client tools come between. A call that waits at the very end is resumed.
+ * Tools that the API runs itself (C19, C17). A call and its result are in one assistant turn, which lasts from one user
+ * text to the next, however many results of client tools come between. A call that waits at the very end is resumed.
  */
 
 import { type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
@@ -13,7 +13,7 @@ import type { JoinedMessage } from "./tool-rules.ts";
 
 export interface ServerTools {
   readonly refusals: readonly ApiRefusal[];
-  /** Calls whose result comes with the answer to this request. */
+  /** Calls whose result the answer to this request will contain. */
   readonly pending: readonly LocatedBlock[];
 }
 
@@ -50,14 +50,14 @@ export function judgeServerTools(
   return { refusals, pending };
 }
 
-/** Anything but results of client tools: the assistant's turn is over (docs, handling stop reasons). */
+/** Anything but results of client tools ends the assistant's turn (docs, handling stop reasons). */
 function endsTurn({ role, blocks }: JoinedMessage): boolean {
   return role === "user" && blocks.some(({ type }) => type !== "tool_result");
 }
 
 /**
- * C17: code that waits lives in a container. One report saw such a request pass where no call came out of the code
- * (anthropic-sdk-python#1801): the switch.
+ * C17: waiting code lives in a container. One report saw such a request pass if the code had made no calls
+ * (anthropic-sdk-python#1801), hence the switch.
  */
 function needsContainer(
   pending: readonly LocatedBlock[],
@@ -68,12 +68,12 @@ function needsContainer(
   return runs && (pendingContainer === "always" || calls.some(({ block }) => isGenerated(block)));
 }
 
-/** Called by code in the container, not by the model. */
+/** Whether code in the container made the call, not the model. */
 function isGenerated(block: JsonObject): boolean {
   return String(objectOf(block["caller"])["type"]).startsWith("code_execution");
 }
 
-/** The container a request names; it may ask for skills without naming one. */
+/** The container a request names; it may request skills without naming one. */
 export function containerOf({ container }: JsonObject): string | undefined {
   return stringOf(container) ?? stringOf(objectOf(container)["id"]);
 }

@@ -1,4 +1,4 @@
-/** What the Messages API says to a value of the wrong shape. */
+/** The Messages API's errors for values of the wrong shape. */
 
 import type { ApiRefusal } from "../../api-refusal.ts";
 import { shapeRows } from "../../shape/shape-rows.ts";

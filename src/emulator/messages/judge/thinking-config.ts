@@ -1,5 +1,5 @@
 /**
- * The `thinking` parameter: whether the model thinks in this request, what of it is shown, and what happens to thinking
+ * The `thinking` parameter: whether the model thinks in this request, what is shown of it, and what happens to thinking
  * whose conversation has changed.
  */
 
@@ -24,7 +24,7 @@ const { field, mustBe, oneOf, only, under } = messagesRows;
 export interface Thinking {
   readonly mode: ThinkingMode;
   readonly on: boolean;
-  /** Only of `enabled`. */
+  /** Only for `enabled`. */
   readonly budget: number | undefined;
   readonly omitted: boolean;
   /** `block_binding.prefix_mismatch_behavior: "drop_block"`. */

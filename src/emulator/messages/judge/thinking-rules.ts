@@ -1,6 +1,6 @@
 /**
- * The rules about thinking that comes back (C01–C06, C10–C12). Stateless: all it needs is inside the signatures and the
- * tool ids. The order in which the live API answers is not known; here what can be told without a signature comes first.
+ * The rules about thinking that comes back (C01–C06, C10–C12). Stateless: everything needed is in the signatures and
+ * the tool ids. The live API's order of checks is unknown; here, checks that need no signature come first.
  */
 
 import { stringOf } from "../../../base/support/index.ts";
@@ -32,7 +32,7 @@ export interface ThinkingQuestion {
   readonly claude: ClaudeTraits;
   readonly account: string;
   readonly thinking: Thinking;
-  /** Hashes of what stands before the messages. */
+  /** Hashes of the content before the messages. */
   readonly head: { readonly system: string; readonly tools: string };
   readonly switches: Switches;
   readonly seal: Seal;
@@ -47,7 +47,7 @@ interface Transformation {
 
 export interface ThinkingAnswer {
   readonly refusals: readonly ApiRefusal[];
-  /** Positions of the thinking the model may use, with what was sealed. */
+  /** The positions of thinking the model may use, with the sealed content. */
   readonly usable: ReadonlyMap<number, ThinkingPayload>;
   readonly dropped: readonly string[];
   readonly transformations: readonly Transformation[];
@@ -88,7 +88,9 @@ function* checkFinalBlocks({ context }: ThinkingQuestion): Generator<ApiRefusal>
   }
 }
 
-/** Results and nothing else after the last answer: the tool loop, one assistant turn, goes on. System messages end nothing. */
+/**
+ * The open tool loop, if only results follow the last answer: it is one assistant turn. System messages do not end it.
+ */
 function openTurn(all: readonly JoinedMessage[]): JoinedMessage | undefined {
   const messages = all.filter(({ role }) => role !== "system");
   const last = messages.at(-1);
@@ -98,7 +100,7 @@ function openTurn(all: readonly JoinedMessage[]): JoinedMessage | undefined {
   return goesOn && before?.role === "assistant" ? before : undefined;
 }
 
-/** C02 and C06: thinking is pinned while a tool loop lasts. */
+/** C02 and C06: thinking cannot change while a tool loop lasts. */
 function* checkOpenTurn(question: ThinkingQuestion): Generator<ApiRefusal> {
   const { thinking, messages, switches } = question;
   const open = openTurn(messages);
@@ -115,7 +117,7 @@ function* checkOpenTurn(question: ThinkingQuestion): Generator<ApiRefusal> {
   if (first === undefined || isThinking(first.type) || calls.length === 0) return;
   const issued = calls.map((call) => readToolId(question.seal, stringOf(call.block["id"]) ?? ""));
   const left = issued.some((one) => one?.beganThinking === true);
-  // What the API itself sent without thinking it takes back so; a foreign call proves nothing.
+  // The API accepts back its own messages without thinking; a foreign call proves nothing.
   const foreign = issued.every((one) => one === undefined);
   const needed =
     thinking.mode === "enabled" ? left || foreign : left && switches.adaptiveMissingThinking === "refuse";
@@ -123,8 +125,8 @@ function* checkOpenTurn(question: ThinkingQuestion): Generator<ApiRefusal> {
 }
 
 /**
- * C01, C11, C12: the latest answer comes back with all its thinking, each with its text and in its place. In older
- * answers an edited text is an invalid signature; what was left out whole is not missed there.
+ * C01, C11, C12: the latest answer must come back with all its thinking, each with its text and position. In older
+ * answers an edited text is an invalid signature, and thinking may be left out entirely.
  */
 function* checkUnchanged(
   latest: JoinedMessage | undefined,
@@ -163,14 +165,14 @@ function* checkUnchanged(
   }
 }
 
-/** What one model thought in one response. */
+/** Identifies what one model thought in one response. */
 function runOf({ uid, thinking }: ThinkingPayload): string {
   return `${uid} ${thinking.hop ?? 0}`;
 }
 
 /**
- * Where another model took over, a `fallback` block stands between what the two thought: without it both runs are one
- * that nobody signed, and inside a run it is a break that nobody made (beta messages.d.ts, BetaFallbackBlockParam).
+ * If another model took over, a `fallback` block separates the thinking of the two. Without it, both runs become one
+ * that was never signed; inside a run, it is a break that never happened (beta messages.d.ts, BetaFallbackBlockParam).
  */
 function* checkBoundaries(
   latest: JoinedMessage | undefined,
@@ -235,7 +237,7 @@ function unreadableIs({ switches, claude }: ThinkingQuestion): ClaudeTraits["unr
   return switches.foreignThinking === "model" ? claude.unreadable : switches.foreignThinking;
 }
 
-/** Which check fails first, in the order of the types (beta messages.d.ts 5541). */
+/** The first check that fails, in the order of the types (beta messages.d.ts 5541). */
 export function foreignReason(
   maker: { readonly account: string; readonly model: string },
   {
@@ -252,7 +254,9 @@ export function foreignReason(
   return reads || readsSealsOf(model, maker.model, switches.modelBinding) ? undefined : "model";
 }
 
-/** Older accounts only have it recorded (`prefixBinding: silent`); asking for drop_block makes it drop everywhere. */
+/**
+ * For older accounts a mismatch is only recorded (`prefixBinding: silent`); requesting drop_block drops it everywhere.
+ */
 function prefixBehaviour({
   traits,
   switches,

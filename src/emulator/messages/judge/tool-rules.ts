@@ -1,16 +1,14 @@
-/**
- * Tool calls and their results (C07): all results of a message stand first in the very next one, each once.
- */
+/** Tool calls and their results (C07): all results of a message come first in the next one, each once. */
 
 import { stringOf } from "../../../base/support/index.ts";
 import type { ApiRefusal } from "../../api-refusal.ts";
 import { repeatedResult, repeatedToolId, resultsMissing, unexpectedResult } from "../refusals.ts";
 import type { LocatedBlock } from "./context.ts";
 
-/** Neighbours of one role, as the API joins them. */
+/** Neighbouring messages of one role, as the API joins them. */
 export interface JoinedMessage {
   readonly role: string;
-  /** Position of its first block in the row. */
+  /** The position of its first block in the row. */
   readonly start: number;
   readonly blocks: readonly LocatedBlock[];
 }

@@ -1,6 +1,6 @@
 /**
- * The `tools` of a request: what a client defines itself, and what Anthropic has defined, each under its type. Names are
- * those of @anthropic-ai/sdk 1.8.0, BetaToolUnion: all but toolsets need one, and it says which tool it is.
+ * The `tools` of a request: those a client defines, and those Anthropic has defined, each by its type. Names come from
+ * @anthropic-ai/sdk 1.8.0, BetaToolUnion: every tool except a toolset needs a name, which identifies the tool.
  */
 
 import { stringOf } from "../../../base/support/index.ts";
@@ -14,7 +14,7 @@ const { field, is, mustBe, oneOf, required, under } = messagesRows;
 
 const isName = (name: unknown): boolean => typeof name === "string" && TOOL_NAME_PATTERN.test(name);
 
-/** The name under which a type is known, and the versions it has. */
+/** The name of each tool, and its versions. */
 const versions: Readonly<Record<string, readonly string[]>> = {
   advisor: ["advisor_20260301"],
   bash: ["bash_20241022", "bash_20250124"],
@@ -56,7 +56,7 @@ const predefined: ReadonlyMap<string, Row<ApiRefusal>> = new Map([
   ),
 ]);
 
-/** One tool after the other; no name comes twice. */
+/** Checks one tool after another; names must be unique. */
 export function toolRows(): Row<ApiRefusal> {
   const names = new Set<unknown>();
   const unique = field(

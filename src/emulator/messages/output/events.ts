@@ -1,6 +1,6 @@
 /**
- * The event sequence of a message, as recorded (failures.md §3): a ping after the first block has begun, an empty delta
- * first for a call and last for thinking.
+ * The event sequence of a message, as recorded (failures.md §3): a ping after the first block has begun, and an empty
+ * delta, first for a call and last for thinking.
  */
 
 import type { JsonObject } from "../../../base/support/index.ts";
@@ -40,7 +40,7 @@ function blockEvents(one: IssuedBlock): readonly StreamEvent[] {
   ];
 }
 
-/** The block as it begins; what has no deltas comes whole. */
+/** The block as it begins; a block without deltas is sent whole. */
 function opened({ final }: IssuedBlock): JsonObject {
   switch (final["type"]) {
     case "text":
@@ -113,7 +113,7 @@ function deltaType(event: StreamEvent): unknown {
   return (event.body["delta"] as JsonObject | undefined)?.["type"];
 }
 
-/** As some gateways do it: the block whole at its beginning, and no deltas. */
+/** As some gateways do: the block whole at its start, and no deltas. */
 function wholeBlocks(list: readonly StreamEvent[]): readonly StreamEvent[] {
   return list
     .filter((event) => event.body["type"] !== "content_block_delta")

@@ -1,6 +1,6 @@
 /**
- * Drafts become content blocks: signatures that say what they are bound to, tool ids that prove their response. One
- * draft may be two blocks (a hosted search and its result).
+ * Turns drafts into content blocks: signatures that contain what they are bound to, tool ids that prove their response.
+ * One draft may become two blocks (a hosted search and its result).
  */
 
 import {
@@ -21,7 +21,7 @@ export interface IssuedBlock {
   readonly index: number;
   /** As the client has it in the end. */
   readonly final: JsonObject;
-  /** Arguments of a call as they are streamed. */
+  /** The arguments of a call as they are streamed. */
   readonly inputText: string | undefined;
   readonly citations: readonly JsonObject[];
   readonly callId: string | undefined;
@@ -41,7 +41,7 @@ export interface IssueOptions {
   /** `display: "omitted"`: the text of thinking is empty (C12). */
   readonly omitted: boolean;
   readonly head: { readonly system: string; readonly tools: string };
-  /** The chain after the request, who spoke last in it, and its last usable thinking. */
+  /** The chain after the request, the role that spoke last, and its last usable thinking. */
   readonly link: string;
   readonly lastRole: string;
   readonly previous: string | null;
@@ -83,7 +83,7 @@ export function issueBlocks(options: IssueOptions): readonly IssuedBlock[] {
   });
 }
 
-/** For each block: how many `fallback` blocks stand before it. */
+/** For each block, the number of `fallback` blocks before it. */
 function hopsOf(plain: readonly Plain[]): readonly number[] {
   let hop = 0;
   return plain.map(({ block }) => {
@@ -196,7 +196,7 @@ const idPrefixes: Readonly<Record<string, string>> = {
   tool_use: "toolu",
 };
 
-/** Sent as it is written, streamed as the API streams its kind; a call without an id gets one. */
+/** Sent as written and streamed as the API streams its kind; a call without an id gets one. */
 function rawBlock(item: JsonObject, id: (prefix: string) => string): Plain {
   const prefix = idPrefixes[String(item["type"])];
   if (prefix === undefined) return { block: item, citations: arrayOf(item["citations"]).filter(isObject) };

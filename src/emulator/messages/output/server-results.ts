@@ -1,4 +1,4 @@
-/** What a server tool has found when its turn goes on: a small, valid result for each tool the API runs itself. */
+/** The results of server tools when their turn resumes: a small, valid result for each tool the API runs itself. */
 
 import type { JsonObject } from "../../../base/support/index.ts";
 import type { Draft, Reply } from "../../output/draft.ts";
@@ -45,8 +45,8 @@ export function resultBlock(call: JsonObject): JsonObject {
 }
 
 /**
- * The results that an answer begins with when calls were waiting. Code goes on waiting while the answer calls client
- * tools or pauses again; what the answer says itself is left to it.
+ * The results an answer begins with if calls were waiting. Code keeps waiting while the answer calls client tools or
+ * pauses again; results that the answer contains itself are not added.
  */
 export function resumedResults(pending: readonly JsonObject[], reply: Reply): readonly Draft[] {
   const own = new Set(reply.output.flatMap(answeredBy));

@@ -1,6 +1,6 @@
 /**
- * Usage as Claude counts it: what was read from and written to the cache comes on top of `input_tokens`, and nothing is
- * cached unless the request says so.
+ * Usage as Claude counts it: `input_tokens` excludes cache reads and writes, and nothing is cached unless the request
+ * says so.
  */
 
 import type { JsonObject } from "../../../base/support/index.ts";
@@ -26,7 +26,7 @@ export function inputTokens(
   };
 }
 
-/** At the beginning: only the input is known. */
+/** At the start, when only the input is known. */
 export function startUsage(input: InputTokens): JsonObject {
   return {
     ...input,
@@ -40,7 +40,7 @@ export function startUsage(input: InputTokens): JsonObject {
   };
 }
 
-/** `limit`: what a shortened message has cost, whatever can be seen of it. */
+/** `limit`: the tokens a shortened message used, whatever is visible of it. */
 export function outputUsage(drafts: readonly Draft[], limit: number | undefined): JsonObject {
   const { all, reasoning } = outputTokens(drafts);
   const thinking = Math.min(reasoning, limit ?? reasoning);

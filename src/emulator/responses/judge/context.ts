@@ -1,6 +1,6 @@
 /**
- * The history a request stands on: its own input items and, in stored mode, those of the responses before it.
- * Also the hash chain over what precedes each position (H06), in a form that does not depend on ids or ciphertext.
+ * The history behind a request: its own input items and, in stored mode, those of the responses before it. Also the
+ * hash chain over the content before each position (H06), in a form that does not depend on ids or ciphertext.
  */
 
 import { createHash } from "node:crypto";
@@ -16,19 +16,19 @@ export interface ContextItem {
   readonly type: string;
   readonly id: string | undefined;
   readonly callId: string | undefined;
-  /** Index in the request's `input`; `undefined` for what the server itself had stored. */
+  /** The index in the request's `input`; `undefined` for items the server had stored. */
   readonly index: number | undefined;
-  /** What its id says, if this server issued it. */
+  /** What its id encodes, if this server issued it. */
   readonly signed: SignedId | undefined;
-  /** Response and output index, when the item's id or call id proves them. */
+  /** The response and output index, if the item's id or call id proves them. */
   readonly address: { readonly uid: string; readonly index: number } | undefined;
-  /** What the server kept for a stored reasoning item: it needs no ciphertext. */
+  /** What the server kept of a stored reasoning item, which then needs no ciphertext. */
   readonly stored: Sealed | undefined;
 }
 
 export interface HistoryQuestion {
   readonly context: readonly ContextItem[];
-  /** `chain[i]`: hash of what precedes context item i. */
+  /** `chain[i]`: the hash of everything before context item i. */
   readonly chain: readonly string[];
   readonly model: string;
   readonly traits: ModelTraits;
@@ -88,8 +88,8 @@ export function outputText(output: unknown): string {
 }
 
 /**
- * The chain before each item and after the last one: `chain[i]` covers items 0..i-1. Reasoning does not count itself:
- * the guide speaks of messages that were edited, shortened or inserted.
+ * The chain before each item and after the last one: `chain[i]` covers items 0..i-1. Reasoning itself does not count:
+ * the guide mentions messages that were edited, shortened or inserted.
  */
 export function prefixChain(head: string, items: readonly JsonObject[]): readonly string[] {
   let link = hashText(head);

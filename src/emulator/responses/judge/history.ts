@@ -1,6 +1,6 @@
 /**
- * The rules about a history as a whole (groups A–D of failures.md). Stateless for store:false: all it needs is inside
- * the items. The order is that of the live API as far as reports show it: ids, ciphertext, pairing, tool calls.
+ * The rules about a history as a whole (groups A–D of failures.md). Stateless for store:false: everything needed is in
+ * the items. The order follows the live API as far as reports show it: ids, ciphertext, pairing, tool calls.
  */
 
 import type { ApiRefusal } from "../../api-refusal.ts";
@@ -23,13 +23,13 @@ import { checkToolPairs } from "./tool-pairs.ts";
 export interface HistoryAnswer {
   /** In order of importance; a strict server answers with the first. */
   readonly refusals: readonly ApiRefusal[];
-  /** Context positions of reasoning (and compaction) the model may use, with what was sealed. */
+  /** The context positions of reasoning (and compaction) the model may use, with the sealed content. */
   readonly usable: ReadonlyMap<number, Sealed>;
-  /** Ids silently dropped because their prefix changed. */
+  /** The ids silently dropped because their prefix changed. */
   readonly dropped: readonly string[];
 }
 
-/** Items that only a model can have made: an unknown id on one of them means that it was invented or is gone. */
+/** Items that only a model can have made: an unknown id on one of them was invented or no longer exists. */
 const outputTypes = new Set([
   "function_call",
   "custom_tool_call",
@@ -114,7 +114,7 @@ function checkFingerprint(one: ContextItem, question: HistoryQuestion): ApiRefus
   return fingerprintChanged(`input[${one.index}].fingerprint`, one.id);
 }
 
-/** What the server has stored needs no ciphertext; a ciphertext that was sent all the same is judged. */
+/** What the server has stored needs no ciphertext; if ciphertext is sent anyway, it is judged. */
 function ownCopy(one: ContextItem): Sealed | undefined {
   const sent = one.index !== undefined && typeof one.item["encrypted_content"] === "string";
   return sent ? undefined : one.stored;
@@ -147,7 +147,7 @@ function openCiphertext(one: ContextItem, question: HistoryQuestion): Sealed | A
   return readsSealsOf(question.model, sealed.model, switches.modelBinding) ? sealed : refused("E05", "E02");
 }
 
-/** I01 counter-evidence: the id alone is enough, but the model has no notes from it. */
+/** Counter-evidence to I01: the id alone is enough, but the model has no notes from it. */
 function bareReasoning(id: string, question: HistoryQuestion): Sealed | ApiRefusal {
   const address = question.seal.readId(id);
   if (address === undefined) return itemNotPersisted("I01", id);

@@ -1,6 +1,6 @@
 /**
- * The fields each type of input item takes: those of the official types (openai 7.53, `ResponseInputItem`), and what the
- * API is known to take beside them. An output-only field such as `created_by` is refused (T14).
+ * The fields each type of input item accepts: those of the official types (openai 7.53, `ResponseInputItem`), and
+ * others the API is known to accept. An output-only field such as `created_by` is refused (T14).
  */
 
 export interface ItemFields {
@@ -40,7 +40,7 @@ export const itemFields: Readonly<Record<string, ItemFields>> = {
     optional: ["id", "status", "acknowledged_safety_checks"],
   },
   local_shell_call: { required: ["id", "call_id", "action"], optional: ["status"] },
-  // In the types `id` names the call; clients send `call_id`.
+  // In the types `id` refers to the call; clients send `call_id`.
   local_shell_call_output: { required: ["output"], optional: ["id", "call_id", "status"] },
   shell_call: { required: ["call_id", "action"], optional: ["id", "status", "environment", "caller"] },
   shell_call_output: {

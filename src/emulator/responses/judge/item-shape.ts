@@ -1,5 +1,5 @@
 /**
- * Each input item by itself: its type, its fields, its id. Refuses in the order of the live API's schema layer,
+ * Checks each input item on its own: its type, its fields, its id. Refuses in the order of the live API's schema layer,
  * which answers before any rule about the history as a whole (groups B, D and E of failures.md).
  */
 
@@ -52,14 +52,14 @@ export function checkItemShape(
   const type = typeOfItem(item);
   if (type === "") return missingParameter("X-missing", `${at}.type`);
   const fields = Object.hasOwn(itemFields, type) ? itemFields[type] : undefined;
-  // What this server issued it takes back: also a type nobody knows, also an id with a prefix of its own.
+  // The server accepts back what it issued, even an unknown type or an id with an unusual prefix.
   const ours = typeof item["id"] === "string" && options.isOurs(item["id"]);
   if (fields !== undefined) return shapeOf(type, fields, { ...options, ours })(item, at);
   if (ours) return undefined;
   return invalidValue("X-value", `${at}.type`, type, Object.keys(itemFields));
 }
 
-/** What must be there, what may be there, then each field by itself. */
+/** Required fields first, then unknown fields, then each field on its own. */
 function shapeOf(
   type: string,
   fields: ItemFields,
@@ -145,7 +145,7 @@ const ownShapes: Readonly<Record<string, (switches: Switches) => Row<ApiRefusal>
     ),
   reasoning: (switches) =>
     rows(
-      // S02: only llama.cpp's words for null are known; OpenAI's are by analogy with its other type errors.
+      // S02: only llama.cpp's message for null is known; OpenAI's is by analogy with its other type errors.
       field(
         "summary",
         is("array", "an array of objects", "S02"),

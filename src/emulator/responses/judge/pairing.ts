@@ -1,7 +1,7 @@
 /**
- * Pairing (P01–P13). Two directions: a reasoning item needs the item that followed it in its response, next after it;
- * an item sent with its id needs the reasoning of its response, sent with its id. The second check is by id and not by
- * position (failures.md §0, law 1), the first is by position.
+ * Pairing (P01–P13), in two directions: a reasoning item must be directly followed by the item that followed it in its
+ * response, and an item sent with its id needs the reasoning of its response, also sent with its id. The first check is
+ * by position, the second by id (failures.md §0, law 1).
  */
 
 import type { ApiRefusal } from "../../api-refusal.ts";
@@ -29,7 +29,7 @@ export function checkFollower(options: {
   const candidate = context[next];
   const follower = sealed?.follower;
   if (sealed === undefined || follower === undefined) {
-    // Unreadable ciphertext was refused already; position is all that can still be judged.
+    // Unreadable ciphertext was already refused; only the position can still be judged.
     return candidate === undefined || (candidate.type === "message" && candidate.item["role"] !== "assistant")
       ? withoutFollower("P01", id)
       : undefined;
@@ -78,7 +78,7 @@ export function checkNeeded(options: {
   readonly one: ContextItem;
   readonly question: HistoryQuestion;
   readonly usable: ReadonlyMap<number, Sealed>;
-  /** Ids of the reasoning items that were sent with their id. */
+  /** The ids of the reasoning items that were sent with their id. */
   readonly present: ReadonlySet<string | undefined>;
 }): ApiRefusal | undefined {
   const { one, question, usable, present } = options;
@@ -89,7 +89,7 @@ export function checkNeeded(options: {
   for (const index of needs) {
     const needed = question.seal.itemId({ uid: signed.uid, at: signed.at, index }, "reasoning");
     if (present.has(needed)) continue;
-    // P05: it is there, but somebody took its id off.
+    // P05: it is there, but its id was removed.
     const stripped = [...usable.values()].some((sealed) => sealed.id === needed);
     return withoutReasoning(stripped ? "P05" : (rules[one.type] ?? "P04"), one.id, one.type, needed);
   }

@@ -1,6 +1,6 @@
 /**
- * The words of every refusal of the Responses API. One function per text, so that a text exists once; docs/emulator.md lists them with their
- * evidence.
+ * The text of every refusal of the Responses API. One function per text, so that each exists once; docs/emulator.md
+ * lists them with their evidence.
  */
 
 import { refuse, type ApiRefusal } from "../../api-refusal.ts";
@@ -82,7 +82,7 @@ export const badToolName = (param: string): ApiRefusal =>
     code: "invalid_value",
   });
 
-/** T15: the same of a call in the history. */
+/** T15: the same, for a call in the history. */
 export const badCallName = (param: string): ApiRefusal => ({ ...badToolName(param), rule: "T15" });
 
 export const badIdCharacters = (param: string, id: string): ApiRefusal =>
@@ -171,7 +171,7 @@ const reasons = {
   E04: " Reason: Encrypted content organization_id did not match the target organization.",
 } as const;
 
-/** With an id the text names the item, without one it quotes the first and last four characters (E01, E02). */
+/** With an id the text names the item; without one it quotes the first and last four characters (E01, E02). */
 export const ciphertextRefused = (options: {
   readonly rule: string;
   readonly reason: keyof typeof reasons;
@@ -182,7 +182,7 @@ export const ciphertextRefused = (options: {
     options.ciphertext.length <= 8
       ? options.ciphertext
       : `${options.ciphertext.slice(0, 4)}...${options.ciphertext.slice(-4)}`;
-  // The bare form never names the item (openai/codex#8119); the others do when there is an id.
+  // The bare form never names the item (openai/codex#8119); the others do if there is an id.
   const what = options.id === undefined || options.reason === "E01" ? quoted : `for item ${options.id}`;
   return refuse({
     rule: options.rule,

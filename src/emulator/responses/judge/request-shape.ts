@@ -1,6 +1,6 @@
 /**
- * The top level of a request: known parameters, their types and the limits the live API enforces. What passes here is
- * a `ParsedRequest`; input items are still unjudged. Field list: failures.md §2.1.
+ * The top level of a request: known parameters, their types and the limits the live API enforces. A request that passes
+ * is a `ParsedRequest`; its input items are still unjudged. Field list: failures.md §2.1.
  */
 
 import {
@@ -40,12 +40,12 @@ export interface ParsedRequest {
   readonly traits: ModelTraits;
   readonly input: readonly InputItem[];
   readonly tools: readonly JsonObject[];
-  /** Texts of `instructions` and `tools` as sent, for the prefix. */
+  /** The texts of `instructions` and `tools` as sent, for the prefix. */
   readonly head: string;
   readonly store: boolean;
   readonly stream: boolean;
   readonly include: readonly string[];
-  /** What a strict server would have refused of it; empty where the judge is strict. */
+  /** What a strict server would have refused; empty if the judge is strict. */
   readonly tolerated: readonly ApiRefusal[];
 }
 
@@ -57,7 +57,7 @@ const parameters = kindTable({
     "instructions model previous_response_id prompt_cache_key prompt_cache_retention safety_identifier " +
     "service_tier truncation user",
   integer: "max_output_tokens max_tool_calls top_logprobs",
-  // `client_metadata` is in no type of the official client; codex sends it with every request (0.166).
+  // `client_metadata` is in no type of the official client, but codex sends it with every request (0.166).
   object:
     "access_programs client_metadata image metadata moderation prompt prompt_cache_options reasoning stream_options text",
   number: "temperature top_p",
@@ -90,7 +90,7 @@ const parameterShape = rows(
   field("model", mustBe("string")),
 );
 
-/** A lenient judge takes parameters nobody knows for not sent. */
+/** Parses a request. A lenient judge ignores unknown parameters. */
 export function parseRequest(options: {
   readonly body: unknown;
   readonly text: string;
@@ -135,7 +135,7 @@ function withoutStrays(body: JsonObject): {
 function parseInput(body: JsonObject, text: string): ApiRefusal | { readonly items: readonly InputItem[] } {
   const input = body["input"];
   if (input === undefined || input === null) {
-    // An empty list is a request too (stored mode continues with it); nothing at all is not.
+    // An empty list is a valid request (stored mode continues with it); a missing input is not.
     if (typeof body["previous_response_id"] === "string" || isObject(body["prompt"])) return { items: [] };
     return refuse({
       rule: "X-missing",
@@ -159,7 +159,7 @@ function parseInput(body: JsonObject, text: string): ApiRefusal | { readonly ite
 }
 
 const callable = rows(
-  // S13: the chat-completions shape {type, function: {name, …}} has no name where this API looks for it.
+  // S13: the chat-completions shape {type, function: {name, …}} has no name where this API expects it.
   field(
     "name",
     required("S13"),
@@ -170,7 +170,7 @@ const callable = rows(
   field("parameters", orNull(is("object"))),
 );
 
-/** What the model takes, in the order in which the API looks at it. */
+/** What the model accepts, in the API's order of checks. */
 function limitsOf(traits: ModelTraits): Row<ApiRefusal> {
   const unsupported = orNull(ensure(() => false, unsupportedParameter));
   return rows(

@@ -1,4 +1,4 @@
-/** What the Responses API says to a value of the wrong shape; chat completions say it in the same words. */
+/** The Responses API's errors for values of the wrong shape; chat completions uses the same messages. */
 
 import type { ApiRefusal } from "../../api-refusal.ts";
 import { ensure, type Row, shapeRows, type ShapeWords } from "../../shape/shape-rows.ts";

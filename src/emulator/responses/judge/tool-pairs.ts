@@ -1,7 +1,7 @@
 /**
- * Calls and outputs (T01, T02, T10): every call has exactly one output, after it; every output has a call before it.
- * What a server ran has its result inside (`mcp_call`), or no call id to pair by (a tool search of the server); an output of
- * a program may stand alone (Menci/Floway#180), a program may wait for the results of its calls.
+ * Calls and outputs (T01, T02, T10): every call has exactly one output, after it; every output has a call before it. A
+ * call that the server ran contains its result (`mcp_call`) or has no call id to pair by (a tool search by the server).
+ * A program's output may be alone (Menci/Floway#180), and a program may wait for the results of its calls.
  */
 
 import { objectOf, stringOf } from "../../../base/support/index.ts";
@@ -10,7 +10,7 @@ import type { Switches } from "../../switches.ts";
 import type { ContextItem } from "./context.ts";
 import { noProgram, noToolCall, noToolOutput } from "./refusals.ts";
 
-/** The calls each output can answer. A local shell call is answered as a function call, too (codex). */
+/** The calls each output can answer. A function call output may also answer a local shell call (codex). */
 const pairs: Readonly<Record<string, readonly string[]>> = {
   function_call_output: ["function_call", "local_shell_call"],
   custom_tool_call_output: ["custom_tool_call"],
@@ -55,7 +55,7 @@ export function checkToolPairs(context: readonly ContextItem[], switches: Switch
   return refusals;
 }
 
-/** In the official types `id` of a local shell output is the id of its call. */
+/** In the official types, the `id` of a local shell output is the id of its call. */
 function pairedBy(one: ContextItem): string | undefined {
   return one.callId ?? (one.type === "local_shell_call_output" ? one.id : undefined);
 }

@@ -1,12 +1,12 @@
 /**
- * `max_output_tokens`: the answer ends where the tokens end. Whole items that fit, then as much of a message as fits; a
- * thought or a call that does not fit is not handed out, but what was spent on it counts.
+ * `max_output_tokens`: the answer ends where the tokens end. It keeps whole items that fit, then as much of a message
+ * as fits. A thought or call that does not fit is dropped, but its tokens count.
  */
 
 import type { Draft } from "../../output/draft.ts";
 import { draftTokens } from "../../output/usage.ts";
 
-/** `undefined`: everything fits. */
+/** Returns `undefined` if everything fits. */
 export function cutAtLimit(drafts: readonly Draft[], limit: number): readonly Draft[] | undefined {
   let left = limit;
   for (const [index, draft] of drafts.entries()) {
@@ -21,7 +21,7 @@ export function cutAtLimit(drafts: readonly Draft[], limit: number): readonly Dr
 
 type Message = Extract<Draft, { type: "message" }>;
 
-/** Letter by letter would be slow for a long text; halving finds the same end. */
+/** Binary search: trying every length would be slow for a long text. */
 function beginning(draft: Message, limit: number): readonly Message[] {
   let [fits, above] = [0, draft.text.length];
   while (above - fits > 1) {

@@ -1,6 +1,6 @@
 /**
- * The event sequence of a response, as recorded (failures.md §2.4). Events carry no sequence number yet: faults may
- * still add, drop or swap some, and the numbers are given at the very end.
+ * The event sequence of a response, as recorded (failures.md §2.4). Events have no sequence number yet: faults may
+ * still add, drop or swap some, so they are numbered at the very end.
  */
 
 import { createHash } from "node:crypto";
@@ -71,7 +71,7 @@ function inner(one: IssuedItem, writer: Writer): void {
       }
       return;
     case "raw":
-      return; // done-only: all there is to know is in `added` and `done`
+      return; // done-only: everything is in `added` and `done`
   }
 }
 
@@ -120,7 +120,7 @@ function messageEvents(draft: Extract<IssuedItem["draft"], { type: "message" }>,
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Pads each delta to a multiple of 16 characters, as the recordings do: it hides the length from an eavesdropper. */
+/** Pads each delta to a multiple of 16 characters, as in the recordings: this hides its length from an eavesdropper. */
 function obfuscation(delta: string, seed: string): string {
   const length = 16 - (delta.length % 16);
   const bytes = createHash("sha256").update(seed).digest();

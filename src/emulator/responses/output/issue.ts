@@ -1,5 +1,5 @@
 /**
- * Drafts become items: ids that say what they need, ciphertext in three different forms (E08), call ids.
+ * Turns drafts into items: ids that encode what they need, ciphertext in three different forms (E08), call ids.
  * Everything is decided before the first byte is sent, because a reasoning item's ciphertext names its follower.
  */
 
@@ -31,7 +31,7 @@ export interface IssueOptions {
   readonly model: string;
   readonly account: string;
   readonly switches: Switches;
-  /** Chain link after the request's own items (H06). */
+  /** The chain link after the request's own items (H06). */
   readonly prefix: string;
   readonly withCiphertext: boolean;
 }

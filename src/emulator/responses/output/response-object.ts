@@ -1,6 +1,6 @@
 /**
- * The response object: every field of the recordings, in their order, echoing the request; then what the Open Responses
- * schema requires beside them. A key is there in every state, null where there is nothing to say.
+ * The response object: every field of the recordings, in their order, echoing the request; then the fields the Open
+ * Responses schema also requires. Every key is present in every state, null if it has no value.
  */
 
 import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
@@ -64,7 +64,7 @@ export function responseObject(options: {
   };
 }
 
-/** `spent`: all output tokens of an answer that was cut; what nobody gets to see was thinking. */
+/** `spent`: all output tokens of an answer that was cut; the invisible part counts as reasoning. */
 export function usageOf(
   prompt: { readonly input: number; readonly cached: number },
   drafts: readonly Draft[],
@@ -88,7 +88,7 @@ function reasoningOf(request: ParsedRequest): JsonObject {
   return { effort: asked["effort"] ?? effort, summary: asked["summary"] ?? null, context: asked["context"] };
 }
 
-/** The API fills in what was left out: `strict` is true unless said otherwise. */
+/** The API fills in omitted fields: `strict` is true by default. */
 function echoTool(tool: JsonObject): JsonObject {
   if (tool["type"] !== "function") return tool;
   return {

@@ -46,7 +46,7 @@ function withoutCiphertext(event: StreamEvent): StreamEvent {
   return { ...event, body: { ...event.body, item } };
 }
 
-/** Copilot's ids are long and change from event to event; only output_index holds an item together (I08). */
+/** Copilot's ids are long and change from event to event; only output_index identifies an item (I08). */
 function rotated(event: StreamEvent, seed: string, length: number): StreamEvent {
   const body = { ...event.body } as Record<string, unknown>;
   const fresh = (salt: string): string =>
