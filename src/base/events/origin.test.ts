@@ -16,7 +16,7 @@ test.each<[Partial<Origin>, string]>([
   [{ model: "n" }, "made by m"],
   [{ endpoint: "https://b.test/v1" }, "made at https://a.test/v1"],
   [{ credential: "def" }, "made under another account"],
-])("an origin with %j is another one, and the difference is named", (change, words) => {
+])("an origin with %j is different, and the difference is named", (change, words) => {
   expect(sameOrigin(home, { ...home, ...change })).toBe(false);
   expect(originDifference(home, { ...home, ...change })).toBe(words);
 });

@@ -23,7 +23,7 @@ describe("the title of a part", () => {
   });
 
   test.each(["", " \n", "*", "**", "**Rea", "**Reading the file", "**Reading the file*"])(
-    "of %j is not known before more comes",
+    "of %j is not known until more text arrives",
     (text) => {
       expect(readPartTitle(text, false)).toEqual(pending);
       expect(readPartTitle(text, true)).toEqual(none);

@@ -27,14 +27,14 @@ describe("addressProblem", () => {
     "https://h.test/v1#",
     "https://@h.test/v1",
     "https://:@h.test",
-  ])("%j is refused, and not repeated", (text) => {
+  ])("%j is refused and not repeated in the message", (text) => {
     const problem = addressProblem(text);
     expect(problem).toMatch(/^holds a (?:user name or password|query|fragment)/);
     expect(problem).not.toContain(SECRET);
   });
 
   test.for(["", "v1", SECRET, "ftp://h.test", "file:///etc", "javascript:alert(1)", "https://", "//h.test"])(
-    "%j is no address",
+    "%j is not an address",
     (text) => {
       expect(addressProblem(text)).toBe("is not an http or https URL");
     },
@@ -45,7 +45,7 @@ describe("addressProblem", () => {
     "http://127.0.0.1:4320/v1/",
     "http://[::1]:8080",
     "https://h.test/a/b%3Fc/@me/v1",
-  ])("%j is taken", (text) => {
+  ])("%j is accepted", (text) => {
     expect(addressProblem(text)).toBeUndefined();
   });
 });

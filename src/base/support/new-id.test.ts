@@ -18,7 +18,7 @@ describe("createIdSource", () => {
   });
 
   test.each([-1, -1e15, 0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, 8.64e15])(
-    "makes an id of the same form though the clock says %d",
+    "makes an id of the same form even if the clock says %d",
     (now) => {
       expect(createIdSource(() => now).next("ev")).toMatch(/^ev_[0-9a-hjkmnp-tv-z]{25}$/);
     },

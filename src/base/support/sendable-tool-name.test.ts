@@ -6,7 +6,7 @@ import { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 const none = (): boolean => false;
 
 test.each(["bump", "get_weather", "mcp__files__read-file", "7", "-", "x".repeat(64)])(
-  "%s can be sent and stays as it is",
+  "%s can be sent and stays unchanged",
   (name) => {
     expect(sendableToolName(name, none)).toBe(name);
     expect(sendableToolName(name, (one) => one === name)).toBe(name);
@@ -27,7 +27,7 @@ test.each([
   ["\uD800", /^tool_[a-z0-9]{12}$/],
   ["x".repeat(65), /^x{51}_[a-z0-9]{12}$/],
   [`${"-".repeat(100_000)}x`, /^tool_[a-z0-9]{12}$/],
-])("%j becomes what can be read of it, and a hash", (name, expected) => {
+])("%j becomes its readable part and a hash", (name, expected) => {
   expect(sendableToolName(name, none)).toMatch(expected);
 });
 

@@ -17,7 +17,7 @@ describe("unmistakable", () => {
       "a\u200D\u200C👩\u200D🔬❤\uFE0F",
       String.raw`a\u{200D}\u{200C}👩\u{200D}🔬❤\u{FE0F}`,
     ],
-    ["spaces that are not a space", "a\u00A0b\u2003c\u3000d", String.raw`a\u{A0}b\u{2003}c\u{3000}d`],
+    ["spaces other than the ordinary one", "a\u00A0b\u2003c\u3000d", String.raw`a\u{A0}b\u{2003}c\u{3000}d`],
     ["controls", "\u001B[2J\u007F\u009B", String.raw`\u{1B}[2J\u{7F}\u{9B}`],
     [
       "letters struck out, marks without a letter, stacked marks",
@@ -31,7 +31,7 @@ describe("unmistakable", () => {
     ],
     ["a whole word of look-alikes", "/\u043E\u0440\u0441/x", String.raw`/\u{43E}\u{440}\u{441}/x`],
     [
-      "the same beside Russian, in a path",
+      "the same next to Russian, in a path",
       "привет /\u043E\u0440\u0441/x",
       String.raw`привет /\u{43E}\u{440}\u{441}/x`,
     ],
@@ -57,7 +57,7 @@ describe("unmistakable", () => {
     "日本語のファイル.txt Tシャツ 한국어 中文，标点。",
     "שלום عربي हिन्दी ไทย ქართული հայերեն",
     "👩 🚀 → ✓ … – “quoted” €",
-  ])("%j stays as it is", (text) => {
+  ])("%j stays unchanged", (text) => {
     expect(unmistakable(text)).toBe(text);
   });
 

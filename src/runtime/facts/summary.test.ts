@@ -25,11 +25,11 @@ function logOf(...requests: readonly (readonly [tokens: number, model?: string])
 }
 
 test.each([
-  ["of no request", []],
-  ["where each request is short, and their sum is long", [[60], [60], [60]]],
-  ["where one request is long", [[60], [101], [60, "other"], [60]]],
-  ["where one price is not known", [[60], [60, "unpriced"], [60]]],
-] as const)("the cost %s is that of the facts", (_what, requests) => {
+  ["without requests", []],
+  ["if each request is short but their sum is long", [[60], [60], [60]]],
+  ["if one request is long", [[60], [101], [60, "other"], [60]]],
+  ["if one price is not known", [[60], [60, "unpriced"], [60]]],
+] as const)("the cost %s equals that of the facts", (_what, requests) => {
   const { events } = logOf(...requests);
   expect(costOfSummary(summaryOf(factsOf(events)), costOf)).toBe(factsOf(events, costOf).costUsd);
 });

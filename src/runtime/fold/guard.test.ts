@@ -149,9 +149,9 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
   });
 
   test.each([
-    ["too long", `msg_${"x".repeat(61)}`],
-    ["with a character no id has", "msg_a.b"],
-  ])("if an id is %s", (_what, id) => {
+    ["is too long", `msg_${"x".repeat(61)}`],
+    ["has an invalid character", "msg_a.b"],
+  ])("if an id %s", (_what, id) => {
     const log = start().respond({ items: [{ type: "reasoning" }, { ...answer, id }] });
     expect(decisions(log)).toEqual(dropped("id_invalid"));
   });

@@ -167,9 +167,11 @@ describe("a wrong summary is rebuilt from the log", () => {
     "of an older version": rewritten((text) => text.replace('"v":1', '"v":0').replace("true", "older")),
     "of another shape": rewritten((text) => text.replace('"title":"the true title"', '"title":7')),
     "without its usage": rewritten((text) => text.replace(/"usage":\{[^}]*\}/, '"usage":{}')),
-    "of requests nobody sent": rewritten((text) => text.replace('"spent":[]', '"spent":[[0,1,1,1,1]]')),
-    "no JSON object": changed(() => Buffer.from('["a"]\n')),
-    "larger than any": rewritten((text) => text.replace("the true title", "x".repeat(2 * 1024 * 1024))),
+    "of requests that were never sent": rewritten((text) =>
+      text.replace('"spent":[]', '"spent":[[0,1,1,1,1]]'),
+    ),
+    "not a JSON object": changed(() => Buffer.from('["a"]\n')),
+    "too large": rewritten((text) => text.replace("the true title", "x".repeat(2 * 1024 * 1024))),
   };
 
   test.each(Object.keys(WRONG))("if it is %s", async (name) => {
@@ -187,7 +189,7 @@ describe("a wrong summary is rebuilt from the log", () => {
   });
 
   const INSTEAD: Readonly<Record<string, (path: string, elsewhere: string) => void>> = {
-    "a link to a summary that fits": (path, elsewhere) => {
+    "a link to a matching summary": (path, elsewhere) => {
       renameSync(path, elsewhere);
       symlinkSync(elsewhere, path);
     },

@@ -63,7 +63,7 @@ test("a torn line alone leaves nothing behind", async () => {
 
 test.each([
   ["a changed byte", (text: string) => text.replace("say b", "say X")],
-  ["a line of something else", (text: string) => text.replace("\n", "\nwhat is this?\n")],
+  ["a foreign line", (text: string) => text.replace("\n", "\nwhat is this?\n")],
   ["zeros", (text: string) => text.replace("\n", `\n${"\0".repeat(40)}\n`)],
   ["an empty line", (text: string) => text.replace("\n", "\n\n")],
 ])(

@@ -12,8 +12,8 @@ test.each([
   ["a model's name", { model: "openai/gpt-5.6" }],
   ["an unknown permission mode", { model, permissions: "Ask" }],
   ["a negative limit", { model, limits: { maxSteps: -1 } }],
-  ["a limit that is no number", { model, limits: { toolTimeoutMs: "1s" } }],
-  ["a tool that is none", { model, tools: [{ name: "x" }] }],
+  ["a limit that is not a number", { model, limits: { toolTimeoutMs: "1s" } }],
+  ["an invalid tool", { model, tools: [{ name: "x" }] }],
 ])("createAgent with %s throws at once", (_what, options) => {
   expect(() => createAgent(options as never)).toThrow(expect.objectContaining({ code: "options_invalid" }));
 });
@@ -31,7 +31,7 @@ test.each([
     [{ type: "image", mediaType: "image/png", data: "not base64 !!!" }],
     "input_invalid",
   ],
-  ["an image of no type", [{ type: "image", mediaType: "banana", data: "AAAA" }], "input_invalid"],
+  ["an image with an invalid type", [{ type: "image", mediaType: "banana", data: "AAAA" }], "input_invalid"],
   ["a file without a name", [{ type: "file", mediaType: "text/plain", data: "AAAA" }], "input_invalid"],
   ["nothing", "  ", "input_empty"],
   ["no parts", [], "input_empty"],

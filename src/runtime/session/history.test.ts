@@ -421,7 +421,7 @@ describe("follow", () => {
   });
 
   test.each(["writer", "reader"])(
-    "by a %s after more than there is: what was shown is void, and the whole log comes",
+    "by a %s that is ahead of the log starts over: a reset, then the whole log",
     async (who) => {
       const folder = temporaryFolder();
       const { session, agent } = await scriptedSession(undefined, { store: fileStore(folder) });

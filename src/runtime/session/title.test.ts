@@ -8,7 +8,7 @@ test.for([
   ["two\n\nparagraphs", "two paragraphs"],
   ["\n\n<stdin>\nonly this\n</stdin>", "<stdin> only this </stdin>"],
   ["what does a < b\n\n<b>mean</b>", "what does a < b <b>mean</b>"],
-] as const)("%j is called %j", ([text, title]) => {
+] as const)("the title of %j is %j", ([text, title]) => {
   expect(titleOf(text)).toBe(title);
   expect(titleOf([{ type: "text", text }])).toBe(title);
 });

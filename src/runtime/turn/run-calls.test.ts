@@ -95,7 +95,7 @@ describe("a call ends in one result the model can read", () => {
     ["a missing field", "{}", /do not fit "get_weather": .*city/],
     ["an extra field", '{"city":"P","x":1}', /do not fit "get_weather"/],
   ])(
-    "if the arguments have %s: they are never guessed, and the tool does not run",
+    "if the arguments are wrong (%s): they are never guessed, and the tool does not run",
     async (_what, args, message) => {
       let ran = 0;
       const counting = { ...city, run: () => (ran += 1) };
