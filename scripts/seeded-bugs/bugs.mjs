@@ -259,7 +259,7 @@ export const bugs = [
     what: "a hint is lost while a read is under way",
     file: "src/runtime/log/changes.ts",
     find: "      await bell.rung();",
-    replace: "      bell.hush();\n      await bell.rung();",
+    replace: "      bell.reset();\n      await bell.rung();",
     tests: ["src/runtime/log/changes.test.ts"],
   },
   {

@@ -115,7 +115,7 @@ export class RemoteTurn implements Turn {
         }
         // The server kept sessions only in memory and was restarted, or the session was removed.
         if (codeOf(error) !== "turn_unknown") throw error;
-        return { turn: this.#id, state: "done", result: NEVER_BEGUN };
+        return { turn: this.#id, state: "done", result: UNKNOWN_TURN };
       }
     }
     return state;
@@ -123,7 +123,7 @@ export class RemoteTurn implements Turn {
 }
 
 const LOST: TurnResult = { status: "interrupted", text: "", usage: NO_USAGE, steps: 0 };
-const NEVER_BEGUN: TurnResult = {
+const UNKNOWN_TURN: TurnResult = {
   ...LOST,
   error: { code: "turn_unknown", message: "the server no longer knows the turn" },
 };

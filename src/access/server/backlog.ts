@@ -4,7 +4,7 @@
  * memory.
  */
 
-const PIECE = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 export class Backlog {
   #pieces: Buffer[] = [];
@@ -21,7 +21,7 @@ export class Backlog {
     let last = this.#pieces.at(-1);
     if (last === undefined || last.length - this.#used < size) {
       this.#closeLast();
-      last = Buffer.allocUnsafeSlow(Math.max(size, PIECE));
+      last = Buffer.allocUnsafeSlow(Math.max(size, CHUNK_BYTES));
       this.#pieces.push(last);
       this.#used = 0;
     }

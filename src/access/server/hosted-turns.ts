@@ -213,7 +213,7 @@ export class HostedTurns {
       // Otherwise the log and the list of waiting turns say as much as we know.
       if (!isOver) this.#entries.delete(turn.id);
       if (!isOver && !entry.begun && promised) this.#parts.owes();
-      if (isOver) await this.#written(this.#takeOff(turn.id));
+      if (isOver) await this.#written(this.#removeWaiting(turn.id));
     }
     this.#forgetOldest();
     this.#parts.changed();
@@ -228,7 +228,7 @@ export class HostedTurns {
     }
   }
 
-  async #takeOff(id: string): Promise<void> {
+  async #removeWaiting(id: string): Promise<void> {
     try {
       await this.#parts.waiting.remove(id);
     } catch (error) {

@@ -10,14 +10,14 @@ const MINUTE = 60_000;
 export class WrongKeys {
   readonly #clock: Clock;
   readonly #most: number;
-  readonly #tell: (message: string) => void;
+  readonly #report: (message: string) => void;
   #since: number;
   #count = 0;
 
-  constructor(clock: Clock, most: number, tell: (message: string) => void) {
+  constructor(clock: Clock, most: number, report: (message: string) => void) {
     this.#clock = clock;
     this.#most = most;
-    this.#tell = tell;
+    this.#report = report;
     this.#since = clock.monotonic();
   }
 
@@ -31,7 +31,7 @@ export class WrongKeys {
     this.#count += 1;
     if (this.#count <= this.#most) return undefined;
     if (this.#count === this.#most + 1)
-      this.#tell(
+      this.#report(
         `more than ${this.#most} requests with a wrong token or link in a minute: someone is guessing keys. None of these requests was accepted`,
       );
     return Math.max(1, Math.ceil((this.#since + MINUTE - now) / 1000));

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
 
 import { codeOf, codedError } from "../support/index.ts";
 import { syncFolder, UnfinishedFile } from "./unfinished-file.ts";
@@ -51,7 +51,7 @@ export async function writeFilePieces(
       for (let at = 0; at < piece.length; at += PIECE_BYTES) {
         const done = file.write(piece.subarray(at, at + PIECE_BYTES));
         onProgress?.(done);
-        if (signal !== undefined) await breath();
+        if (signal !== undefined) await yieldToLoop();
         if (signal?.aborted === true) throw codedError("stopped", `stopped: ${path} was not written`);
       }
     }

@@ -6,32 +6,32 @@
 
 interface Shared {
   readonly listeners: Set<() => void>;
-  readonly tell: () => void;
+  readonly notifyAll: () => void;
 }
 
 const shared = new WeakMap<AbortSignal, Shared>();
 
 /** Calls back once when the signal aborts, but not if it already has. The returned function stops listening. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  const { listeners, tell } = shared.get(signal) ?? share(signal);
+  const { listeners, notifyAll } = shared.get(signal) ?? share(signal);
   const own = (): void => listener();
   listeners.add(own);
   return () => {
     if (!listeners.delete(own) || listeners.size > 0) return;
-    signal.removeEventListener("abort", tell);
+    signal.removeEventListener("abort", notifyAll);
     shared.delete(signal);
   };
 }
 
 function share(signal: AbortSignal): Shared {
   const listeners = new Set<() => void>();
-  const tell = (): void => {
+  const notifyAll = (): void => {
     shared.delete(signal);
     for (const listener of listeners) listener();
     listeners.clear();
   };
-  signal.addEventListener("abort", tell, { once: true });
-  const made = { listeners, tell };
+  signal.addEventListener("abort", notifyAll, { once: true });
+  const made = { listeners, notifyAll };
   shared.set(signal, made);
   return made;
 }

@@ -57,7 +57,7 @@ export async function runTurnCompacting(
     if (left < 1) return { ...outcome, status: "incomplete", reason: "max_steps" };
     context = options.contextFor(options.newTurn(), "turn", { ...options.limits, maxSteps: left });
     const { steps, usage } = outcome;
-    outcome = await runTurn(context, { ...plan, ...goOn(context.turn) });
+    outcome = await runTurn(context, { ...plan, ...continuation(context.turn) });
     outcome = { ...outcome, steps: steps + outcome.steps, usage: addUsage(usage, outcome.usage) };
   }
   return outcome;
@@ -76,7 +76,7 @@ export async function compactAgainAndGoOn(
   const made = await compactAfter(context, "gentle", options);
   const nothing = { text: "", steps: 0, responses: 0, usage: NO_USAGE };
   if (made === "cancelled") return { ...nothing, status: "cancelled" };
-  return runTurnCompacting(turn, goOn(turn), options);
+  return runTurnCompacting(turn, continuation(turn), options);
 }
 
 function ranFull(outcome: TurnOutcome): boolean {
@@ -126,7 +126,7 @@ export function summaryLength(contextTokens: number | undefined): number {
   return Math.round(Math.min(40_000, Math.max(SHORTEST, contextTokens * 4 * SUMMARY_SHARE)));
 }
 
-function goOn(turn: string): Pick<TurnPlan, "opening" | "owed" | "firstStep" | "answered"> {
+function continuation(turn: string): Pick<TurnPlan, "opening" | "owed" | "firstStep" | "answered"> {
   const text =
     "The conversation no longer fitted the context: its front was replaced by the summary above. Go on from where it stopped.";
   const content = [{ type: "text", text }] as const;

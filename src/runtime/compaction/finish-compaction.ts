@@ -15,13 +15,13 @@ export async function finishCompaction(
   closing: readonly EventDraft[],
   options: CompactingOptions,
 ): Promise<TurnResult> {
-  if (!madeRoomInATurn(events)) return compactNow(options.contextFor(turn, "compaction"), closing, {});
+  if (!wasForFullTurn(events)) return compactNow(options.contextFor(turn, "compaction"), closing, {});
   const { responses: _responses, ...outcome } = await compactAgainAndGoOn(turn, closing, options);
   return outcome;
 }
 
 /** Whether the last event before it is the end of a turn whose context was full. */
-function madeRoomInATurn(events: readonly LoggedEvent[]): boolean {
+function wasForFullTurn(events: readonly LoggedEvent[]): boolean {
   const last = walkPath(events).aside?.path.findLast(
     (event) => event.turn !== undefined && event.type !== "notice",
   );

@@ -40,7 +40,7 @@ export interface GuardedGroup {
 }
 
 export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
-  const away = reasonToStayAway(group, context);
+  const away = reasonNotToReplay(group, context);
   if (away === undefined) return atHome(group, context);
   const { omit, reason, why } = away;
   return omit ? { items: omitAll(group, reason, why), withIds: false } : plain(group, context, reason, why);
@@ -48,7 +48,7 @@ export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
 
 /** The form in which a group is sent, before its items are considered. */
 export function groupForm(group: Group, target: GuardTarget): GroupForm {
-  const away = reasonToStayAway(group, target);
+  const away = reasonNotToReplay(group, target);
   return away === undefined ? "home" : away.omit ? "none" : "plain";
 }
 
@@ -59,7 +59,7 @@ interface CloseReason {
 }
 
 /** Why a group is not sent unchanged. */
-function reasonToStayAway(group: Group, { settings, overrides }: GuardTarget): CloseReason | undefined {
+function reasonNotToReplay(group: Group, { settings, overrides }: GuardTarget): CloseReason | undefined {
   const closed = closeReason(group);
   if (closed !== undefined) return closed;
   if (!isHome(group.origin, settings)) {
@@ -132,7 +132,7 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   }
   if (group.isVoid(event)) return omit("superseded", VOID);
   if (isNameless(event)) return omit("item_not_replayable", NAMELESS);
-  if (event.type === "assistant_message" && saysNothing(event, group, form)) {
+  if (event.type === "assistant_message" && isBlankMessage(event, group, form)) {
     return omit("empty", "no text");
   }
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
@@ -157,7 +157,7 @@ function isBlank(event: AssistantMessage): boolean {
 }
 
 /** A whitespace block of a message is accepted next to one with text and refused without (LibreChat-AI/agents#124). */
-function saysNothing(event: AssistantMessage, group: Group, form: ResponseForm): boolean {
+function isBlankMessage(event: AssistantMessage, group: Group, form: ResponseForm): boolean {
   if (isEmpty(event)) return true;
   if (form !== "blocks" || !isBlank(event)) return false;
   return group.items.every((item) => item.type !== "assistant_message" || isBlank(item));
@@ -184,7 +184,7 @@ function reasonToDropReasoning(
   if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy excludes it" };
   const form = responseFormOf(profile);
   if (!omitsAlone(profile)) {
-    const counted = form === "items" ? items : items.filter((item) => !isNobodysLoss(item, form));
+    const counted = form === "items" ? items : items.filter((item) => !isNegligible(item, form));
     const left =
       counted.find((item) => item.action === "omit") ??
       (profile.prefixBound && form === "blocks" ? leftOutBefore(items) : undefined);
@@ -207,7 +207,7 @@ function reasonToDropReasoning(
  * Items with ids belong together. But no thought depends on an empty part of a message, nor on a block that only its
  * maker could read: thoughts are checked by themselves (failures.md C01).
  */
-function isNobodysLoss({ event, action, reason }: PlannedItem, form: ResponseForm): boolean {
+function isNegligible({ event, action, reason }: PlannedItem, form: ResponseForm): boolean {
   if (reason === "empty" || reason === "superseded") return true;
   const block = event.type === "hosted_item" || event.type === "other_item";
   return form === "blocks" && block && action === "omit";

@@ -36,25 +36,25 @@ export interface NewRows {
 /** `from` is the number of events the log had when `changes` was called. */
 export async function* changesOf(source: ChangeSource, from: number): AsyncGenerator<LogChange> {
   const bell = new Bell();
-  const over = (): boolean => source.ends.some((signal) => signal?.aborted === true);
-  if (over()) return;
+  const hasEnded = (): boolean => source.ends.some((signal) => signal?.aborted === true);
+  if (hasEnded()) return;
   const forget = source.ends.map((signal) => signal && onAbort(signal, () => bell.ring()));
   const leave = source.listen(() => bell.ring());
-  let told = from;
+  let reported = from;
   let flips: number | undefined;
   try {
     await source.prepare?.();
-    while (!over()) {
-      bell.hush(); // before the look, so that changes during it ring again
+    while (!hasEnded()) {
+      bell.reset(); // before the look, so that changes during it ring again
       // Read first, so that a reader that sees the writer gone has everything it wrote.
       const writer = source.writer;
       // Rows before events: a row is written after the `response_start` of its response.
       const { rows, more } = source.rows();
       await source.refresh();
-      if (over()) return;
+      if (hasEnded()) return;
       if (more) bell.ring();
-      const events = source.events.slice(told);
-      told += events.length;
+      const events = source.events.slice(reported);
+      reported += events.length;
       const isNew = events.length > 0 || rows.length > 0 || writer.flips !== flips;
       ({ flips } = writer);
       if (isNew) yield { events, rows, hasWriter: writer.lives };
@@ -75,7 +75,7 @@ class Bell {
     this.#wake?.();
   }
 
-  hush(): void {
+  reset(): void {
     this.#rings = false;
   }
 

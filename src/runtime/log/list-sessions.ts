@@ -7,7 +7,7 @@
 import { type Dirent, lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
 
 import { codeOf, messageOf } from "../../base/support/index.ts";
 import { factsOf, type StoredSummary, summaryOf } from "../facts/index.ts";
@@ -39,11 +39,11 @@ export async function* listSessions(
   for (const found of inListOrder(await sessionsIn(folder.root), options, folder.now)) {
     if (listed >= limit) return;
     looked += 1;
-    if (!bare && looked % SUMMARIES_AT_ONCE === 0) await breath();
+    if (!bare && looked % SUMMARIES_AT_ONCE === 0) await yieldToLoop();
     const { id, modifiedAt, bytes } = found;
-    const told = bare ? {} : await summarise(folder, found);
-    if (told === undefined) continue;
-    const stored = { id, modifiedAt, bytes, ...told };
+    const described = bare ? {} : await summarise(folder, found);
+    if (described === undefined) continue;
+    const stored = { id, modifiedAt, bytes, ...described };
     if (!isFound(stored, search)) continue;
     listed += 1;
     yield stored;
@@ -72,16 +72,16 @@ async function sessionsIn(root: string): Promise<readonly Found[]> {
   for (const entry of entries) {
     const id = entry.name.endsWith(".jsonl") ? entry.name.slice(0, -".jsonl".length) : "";
     if (!SESSION_ID.test(id) || !entry.isFile()) continue;
-    const one = lookAt(id, join(root, entry.name));
+    const one = examine(id, join(root, entry.name));
     if (one !== undefined) found.push(one);
     looked += 1;
-    if (looked % STATS_AT_ONCE === 0) await breath();
+    if (looked % STATS_AT_ONCE === 0) await yieldToLoop();
   }
   return found;
 }
 
 /** One file that cannot be examined must not hide the others. It is listed, and opening it reports the problem. */
-function lookAt(id: string, path: string): Found | undefined {
+function examine(id: string, path: string): Found | undefined {
   try {
     const state = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     if (state === undefined) return undefined;
@@ -91,25 +91,25 @@ function lookAt(id: string, path: string): Found | undefined {
   }
 }
 
-type Told = { readonly summary: StoredSummary } | Pick<StoredSession, "problem" | "problemCode">;
+type Described = { readonly summary: StoredSummary } | Pick<StoredSession, "problem" | "problemCode">;
 
 /** Returns undefined if the session was removed meanwhile. */
-async function summarise({ root, read }: ListedFolder, { id, state }: Found): Promise<Told | undefined> {
+async function summarise({ root, read }: ListedFolder, { id, state }: Found): Promise<Described | undefined> {
   const path = join(root, `${id}.jsonl`);
   const kept = state === undefined ? undefined : readSummary(path, id, state);
   if (kept !== undefined) return { summary: kept };
   try {
-    return { summary: await rebuilt(path, id, read, state) };
+    return { summary: await rebuildSummary(path, id, read, state) };
   } catch (error) {
     return codeOf(error) === "session_not_found"
       ? undefined
       : { problem: messageOf(error), problemCode: codeOf(error) };
   } finally {
-    await breath(); // a log may be large
+    await yieldToLoop(); // a log may be large
   }
 }
 
-async function rebuilt(
+async function rebuildSummary(
   path: string,
   id: string,
   read: ListedFolder["read"],

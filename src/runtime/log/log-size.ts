@@ -22,7 +22,7 @@ type Need = "begin" | "go_on" | "close";
 export class LogSize {
   readonly #session: string;
   readonly #largest: number;
-  #told = false;
+  #warned = false;
 
   constructor(session: string, largest = LARGEST_LOG_BYTES) {
     this.#session = session;
@@ -60,9 +60,9 @@ export class LogSize {
 
   /** Warns once while a log is open, together with a person's message, long before anything is refused. */
   warning(size: number, drafts: readonly EventDraft[]): readonly EventDraft[] {
-    const asked = drafts.some((draft) => draft.type === "user_message" && draft.by === "person");
-    if (this.#told || !asked || size <= this.#largest / 2) return [];
-    this.#told = true;
+    const byPerson = drafts.some((draft) => draft.type === "user_message" && draft.by === "person");
+    if (this.#warned || !byPerson || size <= this.#largest / 2) return [];
+    this.#warned = true;
     const most = inMiB(this.#mostFor("begin"));
     const message = `the log of this session has ${inMiB(size)}; above ${most} no new turn can begin. To continue in a smaller copy: throughline compact ${this.#session}, then throughline fork ${this.#session} --compacted`;
     return [{ type: "notice", code: "log_large", message }];

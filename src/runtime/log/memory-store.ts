@@ -28,12 +28,12 @@ interface Kept {
   /** Whether the session exists, even if it is empty. */
   made: boolean;
   modifiedAt: number;
-  told?: { readonly facts: SessionFacts; readonly bytes: number; readonly summary: StoredSummary };
+  described?: { readonly facts: SessionFacts; readonly bytes: number; readonly summary: StoredSummary };
   /** Callbacks of readers that wait for something new. */
   readonly rings: Set<() => void>;
 }
 
-function keep(events: LoggedEvent[], blobs: Map<string, Uint8Array>, modifiedAt: number): Kept {
+function newSession(events: LoggedEvent[], blobs: Map<string, Uint8Array>, modifiedAt: number): Kept {
   return {
     events,
     blobs,
@@ -48,7 +48,7 @@ function keep(events: LoggedEvent[], blobs: Map<string, Uint8Array>, modifiedAt:
   };
 }
 
-function changed({ rings }: Kept): void {
+function notifyReaders({ rings }: Kept): void {
   for (const ring of rings) ring();
 }
 
@@ -62,7 +62,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       if (closing.signal.aborted) throw storeClosed();
       const before = kept.get(id);
       if (before === undefined && mode === "read") throw notFound(id);
-      const session = before ?? keep([], new Map(), clock.now());
+      const session = before ?? newSession([], new Map(), clock.now());
       kept.set(id, session);
       if (mode === "write") {
         const lock = await lockWithin(wait, clock, async () => lockInMemory(session));
@@ -78,7 +78,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       if (before?.held === true) throw locked(id, "this process");
       const own = [...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)] as const);
       const stamped = createStamper(clock).stamp(events, 0, 1).map(asRead);
-      kept.set(id, { ...keep(stamped, new Map(own), clock.now()), made: true });
+      kept.set(id, { ...newSession(stamped, new Map(own), clock.now()), made: true });
     },
     async exists(id) {
       assertSessionId(id);
@@ -106,7 +106,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       if (session?.made !== true) throw notFound(id);
       kept.delete(id);
       session.removed = true;
-      changed(session);
+      notifyReaders(session);
     },
     waiting(id) {
       assertSessionId(id);
@@ -140,14 +140,14 @@ function memoryWaiting(turns: () => Map<string, WaitingTurn>): Waiting {
 
 /** Events never change, so only those added since the last list are counted. */
 function describe(session: Kept): { readonly bytes: number; readonly summary: StoredSummary } {
-  const { events, told } = session;
-  if (told?.summary.events === events.length) return told;
-  const facts = told?.facts ?? new SessionFacts();
+  const { events, described } = session;
+  if (described?.summary.events === events.length) return described;
+  const facts = described?.facts ?? new SessionFacts();
   const added = events.slice(facts.lastSeq + 1);
   facts.add(added);
-  const bytes = added.reduce((sum, event) => sum + toLine(event).length + 1, told?.bytes ?? 0);
-  session.told = { facts, bytes, summary: summaryOf(facts) };
-  return session.told;
+  const bytes = added.reduce((sum, event) => sum + toLine(event).length + 1, described?.bytes ?? 0);
+  session.described = { facts, bytes, summary: summaryOf(facts) };
+  return session.described;
 }
 
 function lockInMemory(session: Kept): LockAttempt {
@@ -159,7 +159,7 @@ function lockInMemory(session: Kept): LockAttempt {
 function hold(session: Kept, held: boolean): void {
   session.held = held;
   session.flips += 1;
-  changed(session);
+  notifyReaders(session);
 }
 
 export function notFound(id: string): ThroughlineError {
@@ -224,7 +224,7 @@ function openMemoryLog(
       addAll(kept.events, stamped.map(asRead));
       addAll(events, stamped);
       kept.modifiedAt = clock.now();
-      changed(kept);
+      notifyReaders(kept);
       return stamped;
     },
     async assertWriter() {
@@ -257,7 +257,7 @@ function openMemoryLog(
     scratch: {
       write: (rows) => {
         addAll(kept.rows, rows);
-        changed(kept);
+        notifyReaders(kept);
       },
       rows: async () => kept.rows.slice(),
       clear: () => {

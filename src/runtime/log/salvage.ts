@@ -66,7 +66,7 @@ export function salvageLog(
   const pieces: Buffer[] = [];
   const events: LoggedEvent[] = [];
   for (const { line, fill, stretch } of kept) {
-    const drafts = fill.map((seq) => stand(seq, options.session, line.event, stretch));
+    const drafts = fill.map((seq) => placeholderFor(seq, options.session, line.event, stretch));
     for (const event of stamper.stamp(drafts, events.length, events.at(-1)?.epoch ?? line.event.epoch)) {
       pieces.push(frameLine(event));
       events.push(event);
@@ -93,7 +93,7 @@ function readLines(bytes: Buffer): readonly Line[] {
   for (const { at, line: raw, ended } of splitLines(bytes)) {
     const event = ended ? eventOf(raw) : undefined;
     const line = { number: (lines.at(-1)?.number ?? 0) + 1, byte: at, raw, event };
-    lines.push(line, ...(event === undefined ? wholeIn(line) : []));
+    lines.push(line, ...(event === undefined ? completeLinesIn(line) : []));
   }
   return lines;
 }
@@ -102,7 +102,7 @@ function readLines(bytes: Buffer): readonly Line[] {
  * Finds complete lines inside a damaged one. This happens when a line break was lost or the text before them was
  * overwritten.
  */
-function wholeIn({ number, byte, raw }: Line): readonly Line[] {
+function completeLinesIn({ number, byte, raw }: Line): readonly Line[] {
   const found: Line[] = [];
   // Searches bytes: a damaged line may be longer than the longest string.
   for (let start = find(raw, HEAD, 0); start !== -1;) {
@@ -209,7 +209,7 @@ function problemOf(pending: readonly Line[], seq: number): string {
 }
 
 /** Replaces a lost line. The first event of a log names its session, so that one is rebuilt. */
-function stand(
+function placeholderFor(
   seq: number,
   session: string,
   next: LoggedEvent,

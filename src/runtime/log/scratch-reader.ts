@@ -9,9 +9,9 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync }
 import type { NewRows } from "./changes.ts";
 
 /** How much is read at a time. A longer row is skipped; no writer produces one. */
-const PIECE = 4 * 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 /** Enough for the id of a response, which no two files share. */
-const HEAD = 128;
+const HEAD_BYTES = 128;
 const LF = 0x0a;
 
 const NOTHING: NewRows = { rows: [], more: false };
@@ -46,16 +46,16 @@ export class ScratchReader {
     const { dev, ino, birthtimeNs } = found;
     const size = Number(found.size);
     const id = `${dev} ${ino} ${birthtimeNs}`;
-    const head = bytesAt(file, 0, Math.min(HEAD, size));
+    const head = bytesAt(file, 0, Math.min(HEAD_BYTES, size));
     if (id !== this.#file || size < this.#at || !sameStart(head, this.#head)) this.#at = 0;
     this.#file = id;
     this.#head = head;
-    const bytes = bytesAt(file, this.#at, Math.min(PIECE, size - this.#at));
+    const bytes = bytesAt(file, this.#at, Math.min(CHUNK_BYTES, size - this.#at));
     const end = bytes.lastIndexOf(LF) + 1;
-    this.#at += end === 0 && bytes.length === PIECE ? PIECE : end;
+    this.#at += end === 0 && bytes.length === CHUNK_BYTES ? CHUNK_BYTES : end;
     return {
       rows: wholeRows(bytes.toString("utf8", 0, end)),
-      more: bytes.length === PIECE && this.#at < size,
+      more: bytes.length === CHUNK_BYTES && this.#at < size,
     };
   }
 }

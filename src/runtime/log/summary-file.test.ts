@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
 
 import { describe, expect, test } from "vitest";
 
@@ -431,7 +431,7 @@ describe("a session that is gone leaves no summary", () => {
     const [state, summary] = [stateOfLog(logOf(folder)), keptIn(folder)];
     if (state === undefined || summary === undefined) throw new Error("there is no summary");
     const removed = fileStore(folder).remove("s");
-    while (existsSync(fileOf(folder))) await breath();
+    while (existsSync(fileOf(folder))) await yieldToLoop();
     writeSummary(logOf(folder), "s", state, summary); // the log is removed after it
     await removed;
     expect(readdirSync(folder)).toEqual([]);

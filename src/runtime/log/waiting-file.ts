@@ -64,7 +64,7 @@ export class WaitingFile implements Waiting {
   }
 
   recover(): Promise<{ readonly turns: readonly WaitingTurn[]; readonly problem?: string }> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const { turns, end, bytes, damaged } = this.#read();
       this.#turns = new Map(turns);
       this.#bytes = end;
@@ -82,14 +82,14 @@ export class WaitingFile implements Waiting {
   }
 
   add(turn: string, request: JsonObject): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       this.#sizes.set(turn, await this.#write({ turn, request }, "durable"));
       this.#known.set(turn, { turn, request, cancelled: false });
     });
   }
 
   cancel(turn: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const waiting = this.#known.get(turn);
       if (waiting === undefined) return;
       await this.#write({ cancelled: turn }, "durable");
@@ -99,7 +99,7 @@ export class WaitingFile implements Waiting {
 
   /** Not durable: if a loss of power brings the turn back, it is in the log and is dropped again. */
   remove(turn: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       if (!this.#known.delete(turn)) return;
       this.#sizes.delete(turn);
       if (this.#known.size === 0) this.#clear();
@@ -120,7 +120,7 @@ export class WaitingFile implements Waiting {
     return this.#turns;
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work, work);
     this.#last = result.catch(() => undefined);
     return result;

@@ -7,7 +7,7 @@
 
 import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
 
 import { isThere } from "../../base/files/index.ts";
 import { codedError, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
@@ -120,7 +120,7 @@ function undo(work: () => void): void {
   }
 }
 
-const PIECE_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 
 async function writeAll(
   log: UnfinishedFile,
@@ -134,7 +134,7 @@ async function writeAll(
   const wrote = async (bytes: number): Promise<void> => {
     done += bytes;
     onProgress?.(done, all);
-    if (signal !== undefined) await breath();
+    if (signal !== undefined) await yieldToLoop();
     if (signal?.aborted === true)
       throw codedError("stopped", `stopped before session "${id}" was in location: nothing was written`);
   };
@@ -143,10 +143,10 @@ async function writeAll(
     writeWholeFile(join(blobFolder, name), bytes);
     await wrote(bytes.length);
   }
-  for (let at = 0; at < lines.length; at += PIECE_BYTES) {
-    const piece = lines.subarray(at, at + PIECE_BYTES);
-    log.write(piece);
-    await wrote(piece.length);
+  for (let at = 0; at < lines.length; at += CHUNK_BYTES) {
+    const chunk = lines.subarray(at, at + CHUNK_BYTES);
+    log.write(chunk);
+    await wrote(chunk.length);
   }
 }
 

@@ -24,7 +24,7 @@ export function healingOf(
   const rung = before.length;
   if (rung > MAX_RUNGS) return undefined;
   const { remedy } = remedyFor(refusal.error);
-  if (remedy === "ask_to_go_on") return rung === 0 ? wordOfAUser(refusal) : undefined;
+  if (remedy === "ask_to_go_on") return rung === 0 ? askToContinue(refusal) : undefined;
   if (remedy === "compact" || remedy === "retry" || remedy === "tell") return undefined;
   const corrections = (rung < MAX_RUNGS ? untried(named(refusal), before) : undefined) ?? everything(refusal);
   if (corrections === undefined) return undefined;
@@ -40,7 +40,7 @@ export function healingOf(
     {
       type: "notice",
       code: "healed",
-      message: `${stopped(refusal)}; sent again ${describe(corrections, error)}`,
+      message: `${describeRefusal(refusal)}; sent again ${describe(corrections, error)}`,
     },
   ];
 }
@@ -75,12 +75,12 @@ const OWN_RULE = "rule_violation";
 
 export function ruleError({ rule, message }: Violation, param: string): ErrorInfo {
   const known = classOf({ code: OWN_RULE, message, param });
-  const told = known === "OTHER" ? "PAIR" : known;
-  return { code: OWN_RULE, message: `not sent, rule ${rule}: ${message}`, class: told, param };
+  const errorClass = known === "OTHER" ? "PAIR" : known;
+  return { code: OWN_RULE, message: `not sent, rule ${rule}: ${message}`, class: errorClass, param };
 }
 
 /** Says who stopped the request and why. */
-function stopped({ error, target }: Refused): string {
+function describeRefusal({ error, target }: Refused): string {
   const { code, message } = error;
   if (code !== OWN_RULE) return `${target.provider}/${target.model} refused the request (${message})`;
   const [, rule = "", why = message] = /^not sent, (rule \S+): (.*)$/s.exec(message) ?? [];
@@ -88,13 +88,13 @@ function stopped({ error, target }: Refused): string {
 }
 
 /** The conversation must not end with the model's own text (failures.md C08). */
-function wordOfAUser(refusal: Refused): readonly EventDraft[] {
+function askToContinue(refusal: Refused): readonly EventDraft[] {
   return [
     { type: "user_message", by: "runtime", content: [{ type: "text", text: "Go on." }] },
     {
       type: "notice",
       code: "healed",
-      message: `${stopped(refusal)}; sent again with a message that asks it to continue`,
+      message: `${describeRefusal(refusal)}; sent again with a message that asks it to continue`,
     },
   ];
 }
@@ -108,7 +108,7 @@ function describe(corrections: readonly Correction[], error: ErrorInfo): string 
     case "field":
       return error.class === "ECHO"
         ? "with thinking off"
-        : (SAID_OF[what.field] ?? `without "${what.field}"`);
+        : (FIELD_NOTES[what.field] ?? `without "${what.field}"`);
     case "call":
       return `without the call ${what.callId}${corrections.length > 1 ? ` and ${corrections.length - 1} more` : ""}`;
     case "all":
@@ -119,7 +119,7 @@ function describe(corrections: readonly Correction[], error: ErrorInfo): string 
 }
 
 /** Explains an omitted field whose effect is not obvious. */
-const SAID_OF: Readonly<Record<string, string>> = {
+const FIELD_NOTES: Readonly<Record<string, string>> = {
   tool_choice: 'without "tool_choice": whether and which tool to use is left to the model',
   [USER_AFTER_TOOL]: "with a short assistant message between the tool's result and the user's message",
   [USER_AFTER_USER]: "with a short assistant message between two user messages",

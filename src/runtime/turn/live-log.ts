@@ -14,7 +14,7 @@ import { LiveRows } from "./live-rows.ts";
 import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
 /** How many past events a follower receives at a time. */
-const PIECE = 256;
+const HISTORY_BATCH = 256;
 
 type Batch = readonly SessionEvent[];
 
@@ -191,8 +191,8 @@ export class LiveLog {
     if (after > last) yield RESET;
     const first = after > last ? 0 : after + 1;
     // In chunks: a copy of the whole list would live as long as the follower.
-    for (let at = Math.max(0, first); at <= last; at += PIECE)
-      yield events.slice(at, Math.min(at + PIECE, last + 1));
+    for (let at = Math.max(0, first); at <= last; at += HISTORY_BATCH)
+      yield events.slice(at, Math.min(at + HISTORY_BATCH, last + 1));
     if (open.length > 0) yield open;
     open = [];
   }

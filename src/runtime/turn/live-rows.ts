@@ -31,18 +31,18 @@ export class LiveRows {
   take(events: readonly LoggedEvent[], rows: readonly string[]): readonly SessionEvent[] {
     if (rows.length === 0 && this.#open.size === 0 && events.every(({ type }) => type !== "response_start"))
       return events;
-    const told: SessionEvent[] = [];
+    const merged: SessionEvent[] = [];
     for (const event of events) {
-      for (const end of this.#event(event)) told.push(end);
-      told.push(event);
+      for (const end of this.#event(event)) merged.push(end);
+      merged.push(event);
     }
     for (const line of rows) {
       const row = readRow(line);
       const response = row && this.#open.get(row.response);
       if (row === undefined || response === undefined) continue;
-      for (const live of liveOf(response, row)) told.push(live);
+      for (const live of liveOf(response, row)) merged.push(live);
     }
-    return told;
+    return merged;
   }
 
   /** The items in progress, for a viewer who joins now. */

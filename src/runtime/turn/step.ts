@@ -52,7 +52,7 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
       context.live.publish([
         { type: "retry", turn: context.turn, response, attempt: attempt + 1, delayMs, error },
       ]);
-      if (await sleeps(context, delayMs)) continue;
+      if (await sleptFully(context, delayMs)) continue;
       return { response, end: { ...end, status: "cancelled" } };
     }
     // A person needs to see the first refusal, not the error that a correction led to. An outage is neither.
@@ -161,11 +161,11 @@ async function sendOnce(
 function remarks(context: TurnContext, rendered: RenderedRequest): readonly EventDraft[] {
   if (rendered.remarks.length === 0) return [];
   const { turn, live } = context;
-  const told = new Set(
+  const reported = new Set(
     live.log.events.flatMap((event) => (event.type === "notice" && event.turn === turn ? [event.code] : [])),
   );
   return rendered.remarks
-    .filter(({ code }) => !told.has(code))
+    .filter(({ code }) => !reported.has(code))
     .map(({ code, message }) => ({ type: "notice", turn, code, message }));
 }
 
@@ -223,7 +223,7 @@ function delayBefore(retry: number, error: ErrorInfo, random: number): number {
   return Math.round(delay * (0.75 + random * 0.5));
 }
 
-async function sleeps(context: TurnContext, delayMs: number): Promise<boolean> {
+async function sleptFully(context: TurnContext, delayMs: number): Promise<boolean> {
   try {
     await context.clock.sleep(delayMs, context.signal);
     return true;
