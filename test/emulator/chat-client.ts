@@ -1,4 +1,4 @@
-/** Plain requests to the chat dialect: what is sent is what you wrote. */
+/** Plain requests to the chat dialect: the body is sent as written. */
 
 import { expect } from "vitest";
 
@@ -53,7 +53,7 @@ steps:
 afterwards: repeat
 `;
 
-/** One tool step: what was asked, what came, and what goes on properly. */
+/** One tool step: the request, the answer, and its correct continuation. */
 export interface History {
   readonly model: string;
   readonly first: Json;

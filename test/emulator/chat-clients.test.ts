@@ -10,7 +10,7 @@ import { z } from "zod";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { emulatorFor } from "./emulator-client.ts";
 
-// What the SDK warns of (no JSON schema on DeepSeek) is what the test is about.
+// The SDK's warnings (no JSON schema on DeepSeek) are the point of the test.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam;
@@ -47,9 +47,9 @@ function resultsOf(message: OpenAI.Chat.ChatCompletionMessage): Message[] {
 }
 
 describe("openai", () => {
-  // The official client knows no reasoning field and hands through what it does not know: messages go back as they came.
+  // The official client has no reasoning field and passes unknown fields through: messages go back unchanged.
   test.each(["emu-chat", "emu-deepseek", "emu-kimi", "emu-mistral", "emu-groq", "emu-router"])(
-    "create: a tool loop with %s, messages fed back as they came",
+    "create: a tool loop with %s, messages fed back unchanged",
     async (model) => {
       const emulator = await emulatorFor();
       const client = clientOf(emulator);
@@ -135,7 +135,7 @@ describe("openai", () => {
     expect(called.choices[0]?.message.tool_calls?.[0]?.function.parsed_arguments).toEqual({ city: "Oslo" });
   });
 
-  test("errors come as the SDK's own classes, with code and request id", async () => {
+  test("errors are the SDK's own classes, with code and request id", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const ask = { model: "emu-chat", messages: [{ role: "user", content: "hello" }] } satisfies Pick<
@@ -209,7 +209,7 @@ describe("AI SDK, DeepSeek", () => {
     expect(accepted(emulator)).toEqual(Array.from({ length: 4 }, () => ["accepted", null, 1]));
   });
 
-  test("the same client under a name it does not know ages reasoning out, and is refused as the real one is", async () => {
+  test("the same client under an unknown name drops old reasoning, and is refused as by the real API", async () => {
     const emulator = await emulatorFor();
     const messages: ModelMessage[] = [{ role: "user", content: "What is the weather in Paris?" }];
     const settings = { model: modelOf(emulator), tools: { get_weather: weather }, stopWhen: stepCountIs(5) };

@@ -1,4 +1,4 @@
-/** Whatever comes in at the chat route, an answer in some vendor's shape goes out: never 500, a stack trace or a hang. */
+/** Whatever request reaches the chat route, the answer has some vendor's shape: never 500, a stack trace or a hang. */
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -28,7 +28,7 @@ async function expectSane(emulator: Emulator, body: unknown): Promise<void> {
 
 const value = fc.oneof(fc.jsonValue(), fc.string(), fc.constant(null));
 
-test("random JSON as the body", async () => {
+test("random JSON as the body never breaks the emulator", async () => {
   const emulator = await emulatorFor();
   const named = fc.record(
     {
@@ -52,7 +52,7 @@ test("random JSON as the body", async () => {
   );
 });
 
-test("random messages with the right names, to every vendor, strict and lenient", async () => {
+test("random messages with the right names never break any vendor, strict or lenient", async () => {
   const call = fc.record(
     {
       id: fc.oneof(fc.constantFrom("call_1", "Ab3dEf6hI", "functions.x:0"), value),

@@ -1,5 +1,5 @@
 /**
- * Reasoning that goes round: what each vendor shows, takes back and reads again; and what the report says of thoughts
+ * Reasoning that goes back: what each vendor shows, accepts and reads again; and what the report says about thoughts
  * that are missing, changed or another model's.
  */
 
@@ -37,7 +37,7 @@ const lastReport = (emulator: Emulator): RequestReport => {
   return report;
 };
 
-/** A client that appends what came, as it came. */
+/** A client that appends every answer unchanged. */
 async function say(
   emulator: Emulator,
   model: string,
@@ -83,13 +83,13 @@ describe("a client that sends everything back", () => {
       );
       expect(new Set(requests.map((one) => one.conversation)).size).toBe(1);
       const shows = showing.includes(model);
-      // Kimi does not read what it said itself in an earlier turn, unless it called tools with it.
+      // Kimi does not read its own thoughts of an earlier turn, unless it called tools with them.
       expect(lastReport(emulator).sent).toHaveLength(shows ? (model === "emu-kimi" ? 2 : 3) : 0);
       expect(requests.flatMap((one) => [...one.modified, ...one.foreign])).toEqual([]);
     },
   );
 
-  test("what is not sent back is missed, by the report and by the model", async () => {
+  test("a thought that is not sent back is missed, by the report and by the model", async () => {
     const emulator = await emulatorFor();
     const messages: Json[] = [];
     await say(emulator, "emu-groq", messages, "What is the weather in Paris?");
@@ -116,7 +116,7 @@ async function remember(
   return say(emulator, model, messages, "Which number was it?", more);
 }
 
-describe("the model remembers what comes back and is read", () => {
+describe("the model remembers thoughts that go back and are read", () => {
   test.each(["emu-mistral", "emu-groq", "emu-router"])("%s", async (model) => {
     expect(await remember(model)).toContain("It was in my own notes, and they came back to me.");
   });
@@ -141,7 +141,7 @@ describe("the model remembers what comes back and is read", () => {
     });
   });
 
-  test("DeepSeek reads and asks for the reasoning of every answer while tools are carried, or only of tool rounds", async () => {
+  test("DeepSeek reads and requires the reasoning of every answer while tools are carried, or only of tool rounds", async () => {
     const kept = "they came back to me";
     expect(await remember("emu-deepseek")).toContain(kept);
     for (const [requires, status] of [
@@ -156,7 +156,7 @@ describe("the model remembers what comes back and is read", () => {
     }
   });
 
-  test("deepseek-chat names the mode without thinking: it shows nothing and asks for nothing", async () => {
+  test("deepseek-chat names the mode without thinking: it shows no thoughts and requires none", async () => {
     const emulator = await emulatorFor();
     const messages: Json[] = [];
     await say(emulator, "deepseek-chat", messages, "What is the weather in Paris?");
@@ -176,7 +176,7 @@ describe("the model remembers what comes back and is read", () => {
     expect(await remember("emu-groq", {}, "clear")).not.toContain(kept);
   });
 
-  test("nothing is shown and nothing is read while thinking is off", async () => {
+  test("no thoughts are shown or read while thinking is off", async () => {
     const emulator = await emulatorFor();
     const off = { thinking: { type: "disabled" } };
     const messages: Json[] = [];
@@ -186,7 +186,7 @@ describe("the model remembers what comes back and is read", () => {
   });
 });
 
-describe("the report tells whose reasoning it is", () => {
+describe("the report says whose reasoning it is", () => {
   test("modified: another text on a message that had one", async () => {
     const { emulator, history } = await oneStep("emu-deepseek");
     const answer = { ...history.answer, reasoning_content: "I looked at one place only." };
@@ -217,7 +217,7 @@ describe("the report tells whose reasoning it is", () => {
     expect(lastReport(emulator).modified).toHaveLength(1);
   });
 
-  test("foreign: what another vendor's model thought, in any field and as text", async () => {
+  test("foreign: another vendor's model's thought, in any field and as text", async () => {
     const headers = { "x-emulator-conversation": "crossing" };
     const thought = "A thought that belongs to me only.";
     const emulator = await scripted(
@@ -236,7 +236,7 @@ describe("the report tells whose reasoning it is", () => {
     expect(await told("emu-chat", assistant(`I thought: ${thought}`))).toEqual(leak);
     expect(await told("emu-chat", assistant("Yes."))).toEqual([]);
     expect(await told("emu-deepseek", assistant("Yes.", { reasoning_content: thought }))).toEqual([]);
-    // Also where the conversation is not recognised, unless the model itself once said the same.
+    // Even if the conversation is not recognised, unless the model itself once said the same.
     const elsewhere = { "x-emulator-conversation": "elsewhere" };
     const carried = assistant("Yes.", { reasoning_content: thought });
     expect(await told("emu-kimi", carried, elsewhere)).toEqual(leak);
@@ -261,7 +261,7 @@ describe("the report tells whose reasoning it is", () => {
     expect(lastReport(emulator).foreign).toEqual([payload?.["id"]]);
   });
 
-  test("A → B → A: the first model finds its reasoning again, the second gets none of it", async () => {
+  test("A → B → A: the first model gets its reasoning back, the second gets none of it", async () => {
     const headers = { "x-emulator-conversation": "there-and-back" };
     const emulator = await scripted(
       "steps: [{output: [{reasoning: {text: 'A thought that belongs to me only.'}}, {message: Yes.}]}]\nafterwards: repeat",
@@ -280,7 +280,7 @@ describe("the report tells whose reasoning it is", () => {
     ]);
   });
 
-  test("modified: a detail of a router whose summary was rewritten; joined deltas are not", async () => {
+  test("modified: a router's detail whose summary was rewritten; joined deltas are not", async () => {
     const { emulator, history } = await oneStep("emu-router");
     const details = history.answer["reasoning_details"] as Json[];
     const send = async (changed: readonly Json[]): Promise<RequestReport> => {
@@ -302,7 +302,7 @@ function closing(): Json {
   return assistant("All done.", { reasoning_content: "Both have answered, so I can close." });
 }
 
-describe("what proves itself", () => {
+describe("reasoning details prove their origin", () => {
   test("V08: a rotated key makes details stale; without them the request passes", async () => {
     const { emulator, history } = await oneStep("emu-router");
     emulator.rotateKey();
@@ -329,7 +329,7 @@ describe("what proves itself", () => {
     expect([model.status, lastReport(emulator).rule]).toEqual([400, "V08"]);
   });
 
-  test("details survive a restart with the memory in them; plain text is accepted as unknown", async () => {
+  test("details survive a restart together with the memory in them; plain text is accepted as unknown", async () => {
     const before = await emulatorFor();
     const conversation = async (model: string): Promise<Json[]> => {
       const messages: Json[] = [];
@@ -345,7 +345,7 @@ describe("what proves itself", () => {
   });
 });
 
-describe("only what completed may come back", () => {
+describe("only completed answers may go back", () => {
   test("a cut stream issues nothing; a finished one does", async () => {
     const { emulator } = await oneStep("emu-deepseek");
     const conversation = { "x-emulator-conversation": "cut" };
@@ -358,7 +358,7 @@ describe("only what completed may come back", () => {
     expect(lastReport(emulator).issued).toHaveLength(1);
   });
 
-  test("V10: a budget spent on thinking leaves no content, and is not asked back", async () => {
+  test("V10: a budget spent on thinking leaves no content, and is not required back", async () => {
     const { emulator } = await oneStep("emu-kimi");
     const body = { model: "emu-kimi", messages: [user("go")], max_tokens: 20 };
     const reply = await chat(emulator, body, { "x-emulator-conversation": "budget" });
@@ -383,7 +383,7 @@ test("conversations are told apart without ids: by calls, and by what was said",
   expect(names[0]).not.toBe(names[1]);
 });
 
-test("a conversation is found again after a vendor that was given other call ids", async () => {
+test("a conversation is found again after a vendor that got other call ids", async () => {
   const emulator = await emulatorFor();
   const messages: Json[] = [];
   await say(emulator, "emu-groq", messages, "What is the weather in Paris?");
@@ -418,7 +418,7 @@ test("a call of another dialect leads to its conversation", async () => {
   expect(lastReport(emulator)).toMatchObject({ verdict: "accepted", conversation: "begun-elsewhere" });
 });
 
-test("on a branch where the same was said, only the thought of that branch is expected", async () => {
+test("on a branch with the same text, only that branch's thought is expected", async () => {
   const emulator = await scripted(
     "steps: [{output: [{reasoning: {text: One way to think.}}, {message: Yes.}]}, {output: [{reasoning: {text: Another way to think.}}, {message: Yes.}]}]",
   );
@@ -450,7 +450,7 @@ test("a prefix is stable for one model: another gets the conversation in its own
   expect(await ask("emu-groq", [user("one"), assistant("a"), user("2")])).toBe(false);
 });
 
-test("another system prompt is the same conversation; counted call ids do not join two", async () => {
+test("another system prompt keeps the conversation; numbered call ids do not join two conversations", async () => {
   const emulator = await emulatorFor();
   const [one, two] = [[] as Json[], [] as Json[]];
   await say(emulator, "emu-kimi", one, "What is the weather in Paris?");
@@ -461,7 +461,7 @@ test("another system prompt is the same conversation; counted call ids do not jo
   expect([last, third === first]).toEqual([first, false]);
 });
 
-test("the same words twice are two thoughts, each with its own message", async () => {
+test("the same text twice is two thoughts, each with its own message", async () => {
   const emulator = await scripted(
     "steps: [{output: [{reasoning: {text: 'The same thought every time.'}}, {message: Yes.}]}]\nafterwards: repeat",
   );
@@ -470,7 +470,7 @@ test("the same words twice are two thoughts, each with its own message", async (
   expect(lastReport(emulator)).toMatchObject({ sent: { length: 2 }, acceptable: { length: 2 }, missing: [] });
 });
 
-test("parallel calls of a step are answered in any order", async () => {
+test("parallel calls of a step can be answered in any order", async () => {
   const emulator = await emulatorFor();
   const history = await stepOf(
     await scripted("steps: [{output: [{function_call: {name: a}}, {function_call: {name: b}}]}]"),

@@ -1,6 +1,6 @@
 /**
- * Every refusal of the chat dialect: the breaking request, its status and its whole body; and the same request mended,
- * which passes. One row, one rule in one vendor's words.
+ * Every refusal of the chat dialect: the breaking request, its status and its whole body; and the corrected request,
+ * which passes. One row, one rule in one vendor's text.
  */
 
 import { describe, expect, test } from "vitest";
@@ -12,10 +12,10 @@ import { emulatorFor, type Json, without } from "./emulator-client.ts";
 interface Row {
   readonly name: string;
   readonly rule: string;
-  /** Default "emu-chat". */
+  /** Default: "emu-chat". */
   readonly model?: string;
   readonly status?: number;
-  /** Over `{model, messages}`. */
+  /** Merged over `{model, messages}`. */
   readonly broken: (history: History) => Json;
   readonly mended: (history: History) => Json;
   /** The same for every history, or made from it. */
@@ -78,7 +78,7 @@ const named = (name: string, id = "call_1"): Json => ({ ...callOf(id), function:
 const idOf = (history: History, at = 0): string => String(history.results[at]?.["tool_call_id"]);
 const done = assistant("All done.");
 
-/** The tool turn over, and a new question: with all its reasoning, or with a change. */
+/** The tool turn has ended, and there is a new question: with all its reasoning, or with a change. */
 const later = (history: History, change: (answer: Json) => Json, last: Json): Json => ({
   messages: [history.first, change(history.answer), ...history.results, last, user("And now?")],
 });
@@ -804,7 +804,7 @@ describe.each([
   });
 });
 
-describe("before a vendor is known", () => {
+describe("before the vendor is known", () => {
   test("X-model: ids of other dialects and unknown ones", async () => {
     const emulator = await emulatorFor();
     for (const model of ["emu-reasoner", "emu-claude", "unknown-1"]) {
@@ -849,7 +849,7 @@ describe("before a vendor is known", () => {
   });
 });
 
-test("switches open what is disputed", async () => {
+test("switches allow what is disputed", async () => {
   const lenient = {
     switches: { emptyReasoning: "accept", callIdForm: "any", unknownFields: "accept" },
   } as const;
@@ -869,7 +869,7 @@ test("switches open what is disputed", async () => {
   }
 });
 
-test("lenient mode answers and says what strict would have refused", async () => {
+test("lenient mode answers and reports what strict mode would have refused", async () => {
   const { emulator, history } = await oneStep("emu-deepseek", { mode: "lenient" });
   const messages = [history.first, drop(history.answer), ...resultsOf(history.answer).slice(1)];
   expect((await chat(emulator, { model: "emu-deepseek", messages })).status).toBe(200);

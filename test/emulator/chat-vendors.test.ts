@@ -1,4 +1,4 @@
-/** What the vendors behind chat completions do that OpenAI does not, by model. */
+/** What the vendors behind chat completions do differently from OpenAI, by model. */
 
 import { describe, expect, test } from "vitest";
 
@@ -26,7 +26,7 @@ describe("Kimi by generation", () => {
     expect(await statusOf(emulator, { model: "emu-kimi-k2.6", thinking: disabled })).toEqual([200]);
   });
 
-  test("K3 takes no thinking and three efforts; a switch lets it ignore the first", async () => {
+  test("K3 accepts three efforts but no thinking parameter; a switch makes it ignore the latter", async () => {
     const emulator = await emulatorFor();
     const model = "emu-kimi-k3";
     expect(await statusOf(emulator, { model, thinking: enabled })).toEqual([
@@ -43,7 +43,7 @@ describe("Kimi by generation", () => {
 const thought = "A thought that is long enough to be known again.";
 const steps = `steps: [{output: [{reasoning: {text: ${thought}}}, {message: One.}]}, {output: [{message: Two.}]}]`;
 
-/** The second request carries the first answer, changed; what the report says of its thought. */
+/** The second request carries the first answer, changed; returns what the report says about its thought. */
 async function cameBack(model: string, change: (message: Json) => Json, more: Json = {}): Promise<object> {
   const emulator = await scripted(steps);
   const first = await chat(emulator, { model, messages: [user("1")], ...more });
@@ -62,10 +62,10 @@ const signed =
     return { ...message, content: [{ ...part, signature }, ...rest] };
   };
 
-describe("reasoning that comes back", () => {
+describe("reasoning that goes back", () => {
   const whole = { sent: 1, dropped: 0, modified: 0 };
 
-  test("vLLM reads `reasoning` and ignores `reasoning_content` in silence", async () => {
+  test("vLLM reads `reasoning` and silently ignores `reasoning_content`", async () => {
     const kept = { chat_template_kwargs: { preserve_thinking: true } };
     expect(await cameBack("emu-vllm", (message) => message, kept)).toEqual(whole);
     expect(await cameBack("emu-vllm", moved, kept)).toEqual({ sent: 0, dropped: 1, modified: 0 });
@@ -77,7 +77,7 @@ describe("reasoning that comes back", () => {
       expect(await cameBack("emu-mistral", change)).toEqual({ sent: 0, dropped: 0, modified: 1 });
   });
 
-  test("MiniMax splits its thoughts when asked, and has them back in either form", async () => {
+  test("MiniMax splits its thoughts on request, and accepts them back in either form", async () => {
     const split = { reasoning_split: true };
     const emulator = await scripted(steps);
     const body = { model: "emu-minimax", messages: [user("1")] };
@@ -97,13 +97,13 @@ describe("reasoning that comes back", () => {
     ["emu-cerebras", { clear_thinking: false }],
     ["emu-fireworks", { reasoning_history: "preserved" }],
     ["emu-kimi-k2.6", { thinking: { type: "enabled", keep: "all" } }],
-  ] as const)("%s reads earlier turns only when asked to", async ([model, more]) => {
+  ] as const)("%s reads earlier turns only on request", async ([model, more]) => {
     expect(await cameBack(model, (message) => message, more)).toEqual(whole);
     expect(await cameBack(model, (message) => message)).toEqual({ sent: 0, dropped: 1, modified: 0 });
   });
 });
 
-describe("an answer ends where max_tokens ends", () => {
+describe("an answer ends at max_tokens", () => {
   test.for([
     ["emu-chat", "max_completion_tokens"],
     ["emu-deepseek", "max_tokens"],

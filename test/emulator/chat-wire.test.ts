@@ -1,6 +1,6 @@
 /**
- * The stream of the chat dialect: order of chunks, calls by index, finish reasons, usage in each vendor's place, faults;
- * and field by field what real recordings have (where THROUGHLINE_FIXTURES points to them).
+ * The stream of the chat dialect: order of chunks, calls by index, finish reasons, usage in each vendor's place,
+ * faults; and, field by field, the shapes of real recordings (if THROUGHLINE_FIXTURES points to them).
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -29,7 +29,7 @@ const deltaOf = (event: Json): Json => (choiceOf(event)["delta"] ?? {}) as Json;
 const finishes = (events: readonly Json[]): unknown[] =>
   events.map((event) => choiceOf(event)["finish_reason"]).filter((one) => typeof one === "string");
 
-/** A client of the simplest kind: joins what has the same field, calls by index. */
+/** A minimal client: joins deltas of the same field, and calls by index. */
 function joined(events: readonly Json[]): { readonly message: Json; readonly calls: readonly Json[] } {
   const message: Record<string, string> = {};
   const calls: { id: string; name: string; arguments: string }[] = [];
@@ -57,7 +57,7 @@ function joined(events: readonly Json[]): { readonly message: Json; readonly cal
 
 const thought = "I look at both places, one and two.";
 
-/** What the field of each vendor holds after one tool step. */
+/** The content of each vendor's field after one tool step. */
 const fields: Readonly<Record<string, Json>> = {
   "emu-chat": {},
   "emu-chat-plain": {},
@@ -70,7 +70,7 @@ const fields: Readonly<Record<string, Json>> = {
 };
 
 describe.each(Object.keys(fields))("%s", (model) => {
-  test("streams what it answers without a stream", async () => {
+  test("streams the same answer that it gives without a stream", async () => {
     const { emulator, history } = await oneStep(model);
     const { events, raw } = await chatStream(await scripted(twoCalls), go(model));
     expect(raw.endsWith("data: [DONE]\n\n")).toBe(true);
@@ -90,7 +90,7 @@ describe.each(Object.keys(fields))("%s", (model) => {
       { id: ids[1], name: "look", arguments: '{"at":"two"}' },
     ]);
     expect(new Set(events.map((event) => event["id"])).size).toBe(1);
-    // And the object says the same.
+    // The response object says the same.
     const made = (history.answer["tool_calls"] as Json[]).map((call) => call["function"]);
     expect(made).toEqual(calls.map(({ name, arguments: text }) => ({ name, arguments: text })));
     expect(emulator.report().requests.map((one) => one.outcome)).toEqual(["completed"]);
@@ -123,7 +123,7 @@ describe("usage", () => {
     expect(await usagePlaces(model, withUsage)).toEqual(asked);
   });
 
-  test("counts add up, and thinking is counted where it is not shown", async () => {
+  test("counts add up, and thinking is counted even if it is not shown", async () => {
     const { emulator } = await oneStep("emu-chat");
     const usage = (await chat(emulator, go("emu-chat"))).json["usage"] as Record<string, number> & {
       completion_tokens_details: { reasoning_tokens: number };
@@ -141,7 +141,7 @@ describe("usage", () => {
 });
 
 describe("how a response ends", () => {
-  test("a refusal: OpenAI has a field for it, the others say it", async () => {
+  test("a refusal: OpenAI has a field for it, the others say it in text", async () => {
     const emulator = await emulatorFor();
     const please = { messages: [user("Please refuse this.")] };
     const { events } = await chatStream(emulator, go("emu-chat", please));
@@ -273,7 +273,7 @@ describe("faults", () => {
 
 const folder = process.env["THROUGHLINE_FIXTURES"];
 
-/** Recording, the model that stands for its server, and what is free content there. */
+/** The recording, the model that stands for its server, and the free content there. */
 const recordings = [
   ["openai-text", "emu-chat-plain"],
   ["deepseek-reasoning", "emu-deepseek"],
@@ -287,7 +287,9 @@ if (folder === undefined)
     `chat-wire: skipped ${recordings.length} recordings, THROUGHLINE_FIXTURES is not set\n`,
   );
 
-/** Keys in order with the JSON types of their values, per kind of chunk: what is in its delta, and how it ends. */
+/**
+ * Keys in order with the JSON types of their values, per kind of chunk: the fields of its delta, and its finish reason.
+ */
 function shapesOf(events: readonly Json[]): ReadonlySet<string> {
   return new Set(events.map((event) => shapeOf(event)));
 }
@@ -326,7 +328,7 @@ test.skipIf(folder === undefined).each(recordings)(
   },
 );
 
-test("a foreign history is accepted by every vendor once it is translated", async () => {
+test("every vendor accepts a foreign history once it is translated", async () => {
   const call = { id: "abcdefghi", type: "function", function: { name: "look", arguments: "{}" } };
   for (const model of Object.keys(fields)) {
     const emulator = await emulatorFor();

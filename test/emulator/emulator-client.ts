@@ -1,4 +1,4 @@
-/** A client that does nothing for you: what is sent is what you wrote, what comes back is what came. */
+/** A client that adds nothing: it sends what you wrote and returns what arrived. */
 
 import {
   type Emulator,
@@ -21,7 +21,7 @@ export interface StreamReply {
   readonly status: number;
   readonly events: Json[];
   readonly raw: string;
-  /** Set when the body did not end properly. */
+  /** Set if the body did not end properly. */
   readonly broken: unknown;
 }
 
@@ -83,7 +83,7 @@ export async function stream(
   return { status: response.status, events: eventsIn(raw), raw, broken };
 }
 
-/** Whole events only; what is cut in the middle does not count. */
+/** Whole events only; one cut in the middle does not count. */
 export function eventsIn(raw: string): Json[] {
   const text = raw.replaceAll("\r\n", "\n");
   return text

@@ -49,7 +49,7 @@ test("prints the base URL alone on stdout, and how to use it on stderr", async (
   expect(err).toContain("POST /v1/responses 400 refused S08: Unsupported parameter: 'temperature'");
 });
 
-test("scenario, faults, switches and recording", async () => {
+test("scenario, faults, switches and recording work", async () => {
   const folder = mkdtempSync(join(tmpdir(), "emulator-"));
   const scenario = join(folder, "demo.yaml");
   const record = join(folder, "record.jsonl");
@@ -86,7 +86,7 @@ const failing = async (...args: string[]): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe("bad input is said, with a code", () => {
+describe("bad input is reported with a code", () => {
   test.each([
     [["--host", "0.0.0.0"], "host_not_loopback", /--expose/],
     [["--port", "many"], "usage", /--port takes a whole number/],

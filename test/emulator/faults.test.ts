@@ -43,7 +43,7 @@ async function clean(): Promise<StreamReply> {
 const outcome = (emulator: Emulator): string | undefined => emulator.report().requests.at(-1)?.outcome;
 
 describe("where the connection ends", () => {
-  test("a clean stream, numbered without gaps", async () => {
+  test("a clean stream is numbered without gaps", async () => {
     const { events, broken } = await clean();
     expect(broken).toBeUndefined();
     expect(events.map((event) => event["sequence_number"])).toEqual(events.map((_, index) => index));
@@ -67,7 +67,7 @@ describe("where the connection ends", () => {
     expect(outcome(after.emulator)).toBe("cut");
   });
 
-  test("end: a proper end of the body in the wrong place", async () => {
+  test("end: the body ends properly, but in the wrong place", async () => {
     const { events, broken, emulator } = await faulty("end=after-event:4");
     expect(broken).toBeUndefined();
     expect(events).toHaveLength(5);
@@ -96,7 +96,7 @@ describe("where the connection ends", () => {
     }
   });
 
-  test("stall: silent until the client leaves", async () => {
+  test("stall: silent until the client disconnects", async () => {
     const emulator = await scripted(script);
     const leave = new AbortController();
     const response = await fetch(`${emulator.baseUrl}/responses`, {
@@ -121,7 +121,7 @@ describe("where the connection ends", () => {
   });
 });
 
-describe("answers that are no stream", () => {
+describe("answers that are not streamed", () => {
   test("cut, end and slow", async () => {
     const emulator = await scripted(script);
     const cut = post(emulator, ask, { "x-emulator-fault": "cut=after-byte:100" });
@@ -165,7 +165,7 @@ describe("instead of an answer", () => {
     expect(reply.text).toContain("<html>");
   });
 
-  test("a fault nobody knows is refused, with the list", async () => {
+  test("an unknown fault is refused, with the list of faults", async () => {
     const reply = await post(await emulatorFor(), ask, { "x-emulator-fault": "explode" });
     expect([reply.status, errorOf(reply)["code"]]).toEqual([400, "fault_invalid"]);
     expect(String(errorOf(reply)["message"])).toContain("late-ciphertext");
@@ -191,7 +191,7 @@ describe("how a response ends", () => {
   });
 
   test.each([16, 17, 40, 100])(
-    "max_output_tokens %i: no more than that is said or counted",
+    "max_output_tokens %i: no more than that is generated or counted",
     async (limit) => {
       const emulator = await emulatorFor();
       const body = { model: "emu-plain", input: "Write a long answer.", max_output_tokens: limit };
@@ -282,7 +282,7 @@ describe("what is in the events", () => {
     );
   });
 
-  test("rotated ids: no two the same, output_index holds the item together", async () => {
+  test("rotated ids: no two are the same, and output_index identifies the item", async () => {
     const { events } = await faulty("rotate-ids");
     const ids = events.flatMap((event) => {
       const item = event["item"] as Json | undefined;
@@ -305,7 +305,7 @@ describe("what is in the events", () => {
     ]);
   });
 
-  test("unknown event; unknown item, accepted back as it came", async () => {
+  test("unknown event; unknown item, accepted back unchanged", async () => {
     const event = await faulty("unknown-event");
     expect(types(event.events)[2]).toBe("response.emulator_surprise");
     const item = await faulty("unknown-item");
@@ -358,7 +358,7 @@ describe("bytes", () => {
 });
 
 describe("faults in a row", () => {
-  test("options are consumed one per request, then all is well", async () => {
+  test("options are consumed one per request, then requests succeed", async () => {
     const [limited, broken] = parseFaults("429;failed=server_error");
     const emulator = await emulatorFor({ faults: [limited ?? { type: "none" }] });
     emulator.addFaults({ type: "none" }, broken ?? { type: "none" });
@@ -407,7 +407,7 @@ describe("faults in a row", () => {
     }
   });
 
-  test("a scenario step brings its own faults, and a tool loop goes on after them", async () => {
+  test("a scenario step has its own faults, and a tool loop continues after them", async () => {
     const emulator = await scripted(`
 steps:
   - faults: ["no-terminal"]
@@ -429,7 +429,7 @@ steps:
 });
 
 describe("scenarios", () => {
-  test("a step waits for its words; after the last one the scenario says what happens", async () => {
+  test("a step waits for its text; after the last step the scenario decides what happens", async () => {
     const emulator = await scripted(`
 name: short
 afterwards: error
@@ -448,13 +448,13 @@ steps:
     ]);
   });
 
-  test("a refused request takes no step", async () => {
+  test("a refused request consumes no step", async () => {
     const emulator = await scripted("steps: [{output: [{message: One.}]}]");
     expect((await post(emulator, { ...base, input: "a", temperature: 1 })).status).toBe(400);
     expect((await post(emulator, { ...base, input: "a" })).text).toContain("One.");
   });
 
-  test("refusal parts, phases, annotations and any item, streamed as the API does", async () => {
+  test("refusal parts, phases, annotations and any item are streamed as the API does", async () => {
     const emulator = await scripted(`
 steps:
   - output:

@@ -1,4 +1,4 @@
-/** Whatever comes in, an answer in the API's own shape goes out: never 500, never a stack trace, never a hang. */
+/** Whatever request arrives, the answer has the API's own shape: never 500, never a stack trace, never a hang. */
 
 import { connect } from "node:net";
 
@@ -29,7 +29,7 @@ async function expectSane(emulator: Emulator, body: unknown, headers = {}): Prom
   return reply.status;
 }
 
-test("random JSON as the body", async () => {
+test("random JSON as the body never breaks the emulator", async () => {
   const emulator = await emulatorFor();
   const named = fc.record(
     {
@@ -54,7 +54,7 @@ test("random JSON as the body", async () => {
   );
 });
 
-test("random items with the right type names", async () => {
+test("random items with the right type names never break the emulator", async () => {
   const emulator = await emulatorFor();
   const type = fc.constantFrom(
     "message",
@@ -96,8 +96,8 @@ test("random items with the right type names", async () => {
   );
 });
 
-/** Whatever is done to a good history: accepted or refused, and what is accepted is accepted again. */
-test("random damage to a good history", async () => {
+/** Whatever is done to a good history, it is accepted or refused, and an accepted one is accepted again. */
+test("random damage to a good history is accepted or refused consistently", async () => {
   const emulator = await scripted(`
 afterwards: repeat
 steps:
@@ -133,7 +133,7 @@ steps:
       if (status === 200) accepted += 1;
       const report = emulator.report().requests.at(-1);
       expect(report?.verdict).toBe(status === 200 ? "accepted" : "refused");
-      // The follower rule, told independently: every reasoning item that was used stands before an item of its response.
+      // The follower rule, checked independently: every reasoning item that was used precedes an item of its response.
       if (status === 200) expect(followersStand(input)).toBe(true);
     }),
     { numRuns: 150 },
@@ -153,7 +153,7 @@ function omit(item: Json, key: string): Json {
   return Object.fromEntries(Object.entries(item).filter(([name]) => name !== key));
 }
 
-test("odd paths, methods, headers", async () => {
+test("odd paths, methods and headers get an answer in the API's shape", async () => {
   const emulator = await emulatorFor();
   for (const path of [
     "//",
@@ -179,7 +179,7 @@ test("odd paths, methods, headers", async () => {
   }
 });
 
-test("bytes that are no HTTP, and a client that leaves while sending", async () => {
+test("bytes that are not HTTP, and a client that disconnects while sending, harm nothing", async () => {
   const emulator = await emulatorFor();
   const { hostname, port } = new URL(emulator.url);
   const talk = (bytes: string): Promise<string> =>

@@ -38,7 +38,7 @@ async function twoSteps(more: Json = {}) {
 }
 
 describe("recall and retention", () => {
-  test("everything sent back: both are 1, and the prefix is stable", async () => {
+  test("are both 1, and the prefix is stable, if everything is sent back", async () => {
     const { emulator, second, one, two } = await twoSteps();
     await post(emulator, ask([...second, ...two, user("more")]));
     expect(last(emulator)).toMatchObject({
@@ -63,7 +63,7 @@ describe("recall and retention", () => {
     });
   });
 
-  test("one thought left out: half of it, with its id", async () => {
+  test("drop to half if one thought is omitted, which is named by its id", async () => {
     const { emulator, first, one, second, two } = await twoSteps();
     const cut = [...first, without(one[1], "id"), result(one[1]), ...two, user("more")];
     await post(emulator, ask(cut));
@@ -78,13 +78,13 @@ describe("recall and retention", () => {
     expect(second).toHaveLength(4);
   });
 
-  test("a group that is not in the request is no loss of recall, only of retention", async () => {
+  test("are separate: a group that is not in the request lowers retention, not recall", async () => {
     const { emulator, two } = await twoSteps();
     await post(emulator, ask([user("go"), ...two, user("more")]));
     expect(last(emulator)).toMatchObject({ recall: 1, retention: 0.5, missing: [] });
   });
 
-  test("another model, another account, another key: nothing of it would be accepted", async () => {
+  test("do not count another model's, another account's or another key's items, which would not be accepted", async () => {
     const { emulator, first, one } = await twoSteps({ prompt_cache_key: "c" });
     const bare = [...first, without(one[1], "id"), result(one[1])];
     await post(emulator, ask(bare, { prompt_cache_key: "c", model: "emu-reasoner-mini" }));
@@ -96,7 +96,7 @@ describe("recall and retention", () => {
     expect(last(emulator)).toMatchObject({ acceptable: [], recall: 1, retention: 0 });
   });
 
-  test("messages are found by exact text when their id is gone", async () => {
+  test("find messages by exact text if their id is missing", async () => {
     const { emulator, second, two } = await twoSteps({ prompt_cache_key: "c" });
     const bare = [...second, without(two[1], "id"), user("more")];
     await post(emulator, ask(bare, { prompt_cache_key: "c" }));
@@ -104,7 +104,7 @@ describe("recall and retention", () => {
   });
 });
 
-test("what did not come back can be heard in the answer", async () => {
+test("the answer mentions thoughts that were not sent back", async () => {
   const emulator = await emulatorFor();
   const first = [user("Think of a number.")];
   const output = outputOf(await post(emulator, ask(first, { prompt_cache_key: "c" })));
@@ -120,7 +120,7 @@ test("what did not come back can be heard in the answer", async () => {
   expect(lost).toMatch(/notes from \w+ earlier thoughts?: that reasoning was not sent back to me/);
 });
 
-test("a prefix-bound model and a client that sends all back verbatim: nothing is ever dropped", async () => {
+test("a prefix-bound model never drops anything from a client that sends everything back verbatim", async () => {
   const emulator = await emulatorFor();
   const tools = ["get_weather", "read_file"].map((name) => ({
     type: "function",
@@ -152,7 +152,7 @@ test("a prefix-bound model and a client that sends all back verbatim: nothing is
   expect(JSON.stringify(input.at(-1))).toMatch(/I thought of \d+\./);
 });
 
-describe("only what was completed counts", () => {
+describe("only completed responses count", () => {
   test.each([
     "cut=after-item:1",
     "reset=after-item:0",
@@ -179,7 +179,7 @@ describe("only what was completed counts", () => {
     expect(last(emulator)).toMatchObject({ issued: [], acceptable: [], recall: 1, conversation: "c" });
   });
 
-  test("a client that leaves gets nothing into the issued record", async () => {
+  test("a client that disconnects adds nothing to the issued record", async () => {
     const emulator = await emulatorFor({ paceMs: 20 });
     const leave = new AbortController();
     const response = await fetch(`${emulator.baseUrl}/responses`, {
@@ -198,7 +198,7 @@ describe("only what was completed counts", () => {
 });
 
 describe("conversations", () => {
-  test("the header wins over the cache key, ids lead back to a conversation without either", async () => {
+  test("the header takes precedence over the cache key, and ids lead back to a conversation without either", async () => {
     const emulator = await scripted(script);
     const named = { "x-emulator-conversation": "mine" };
     const one = outputOf(await post(emulator, ask("go", { prompt_cache_key: "c" }), named));
@@ -212,7 +212,7 @@ describe("conversations", () => {
     expect(last(emulator)?.conversation).toBe("conversation-1");
   });
 
-  test("a restart of the emulator keeps what was issued valid", async () => {
+  test("issued items stay valid after the emulator restarts", async () => {
     const { emulator, second } = await twoSteps();
     await emulator.close();
     const again = await scripted(script);
@@ -222,7 +222,7 @@ describe("conversations", () => {
     expect((await post(other, ask(second))).status).toBe(404);
   });
 
-  test("the same report over HTTP", async () => {
+  test("the report over HTTP is the same", async () => {
     const { emulator } = await twoSteps();
     const reply = await get(emulator, "/../__emulator/report");
     expect(reply.json).toEqual(emulator.report());
@@ -257,7 +257,7 @@ describe("exchanges", () => {
 });
 
 describe("usage", () => {
-  test("cached tokens come from a real prefix match, per account and model", async () => {
+  test("counts cached tokens from a real prefix match, per account and model", async () => {
     const emulator = await emulatorFor({ switches: { cacheMinimumTokens: 0 } });
     const cached = async (body: Json, key = "sk-test"): Promise<number> => {
       const { json } = await post(emulator, body, { authorization: `Bearer ${key}` });
@@ -274,7 +274,7 @@ describe("usage", () => {
     expect(await cached(ask(two, { model: "emu-reasoner-mini" }))).toBe(0);
   });
 
-  test("by default only from 1024 tokens on, in steps of 128", async () => {
+  test("counts them by default only from 1024 tokens on, in steps of 128", async () => {
     const emulator = await emulatorFor();
     const input = [user("word ".repeat(1200))];
     await post(emulator, ask(input));

@@ -1,6 +1,6 @@
 /**
- * Items beyond messages and function calls: what a response holds comes back with the fields of the official types, in
- * its group and in pairs, and is refused where the pair, the program or the fingerprint is gone.
+ * Items beyond messages and function calls: they go back with the fields of the official types, in their group and in
+ * pairs, and are refused if the pair, the program or the fingerprint is missing.
  */
 
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { base, emulatorFor, errorOf, type Json, outputOf, post, scripted, user }
 
 const ask = (input: unknown, more: Json = {}): Json => ({ ...base, input, ...more });
 
-/** One answer: a thought, then these items; afterwards the model talks. */
+/** One answer: a thought, then these items; afterwards the model chats. */
 async function answered(...items: readonly Json[]) {
   const output = [{ reasoning: "**Thinking**" }, ...items.map((item) => ({ item }))];
   const emulator = await scripted(JSON.stringify({ steps: [{ output }] }));
@@ -26,7 +26,7 @@ async function verdict(emulator: Parameters<typeof post>[0], input: readonly unk
 const patch = { type: "create_file", path: "a.txt", diff: "+a" };
 const ran = [{ stdout: "ok", stderr: "", outcome: { type: "exit", exit_code: 0 } }];
 
-/** The call of each type, the output that answers it, and what the API calls it. */
+/** The call of each type, the output that answers it, and the API's name for it. */
 const pairs: readonly (readonly [name: string, call: Json, output: Json])[] = [
   [
     "shell call",
@@ -61,7 +61,7 @@ const pairs: readonly (readonly [name: string, call: Json, output: Json])[] = [
 ];
 
 describe.each(pairs)("a %s", (noun, call, output) => {
-  test("comes back with its output, by the id it was given or without one where the type has none", async () => {
+  test("goes back with its output, by its id, or without one if the type has none", async () => {
     const { emulator, output: issued } = await answered(call);
     expect(await verdict(emulator, [...issued, output, user("more")])).toBe("accepted");
     const { emulator: own, output: scriptedId } = await answered({ ...call, id: "x_given" });
@@ -78,7 +78,7 @@ describe.each(pairs)("a %s", (noun, call, output) => {
   });
 });
 
-test("a local shell call may be answered as a function call, and its output may name the call by call_id", async () => {
+test("a local shell call may be answered like a function call, and its output may name the call by call_id", async () => {
   const { emulator, output } = await answered(pairs[1]?.[1] ?? {});
   for (const type of ["function_call_output", "local_shell_call_output"]) {
     expect(await verdict(emulator, [...output, { type, call_id: "c1", output: "x" }, user("more")])).toBe(
@@ -87,7 +87,7 @@ test("a local shell call may be answered as a function call, and its output may 
   }
 });
 
-test("an id-less call follows its reasoning by its call id", async () => {
+test("a call without an id follows its reasoning by its call id", async () => {
   const { emulator, output } = await answered(pairs[0]?.[1] ?? {});
   const [reasoning, call] = output;
   const bare = { ...call };
@@ -108,7 +108,7 @@ describe("programs", () => {
   const result = { type: "function_call_output", call_id: "c1", output: "ok", caller: call.caller };
   const done = { type: "program_output", call_id: "p1", result: "ok", status: "completed" };
 
-  test("come back with the calls they made and their output", async () => {
+  test("go back with the calls they made and their output", async () => {
     const { emulator, output } = await answered(program, call);
     expect(output[1]?.["id"]).toMatch(/^cm_/);
     expect(await verdict(emulator, [...output, result, user("more")])).toBe("accepted");
@@ -137,7 +137,7 @@ describe("programs", () => {
 });
 
 describe("other items", () => {
-  test("are accepted back as they came", async () => {
+  test("are accepted back unchanged", async () => {
     const search = { type: "tool_search_call", status: "completed", execution: "server", arguments: {} };
     const items = [
       { ...search, call_id: null },
@@ -150,7 +150,7 @@ describe("other items", () => {
     expect(await verdict(emulator, [...output, approval, user("more")])).toBe("accepted");
   });
 
-  test("an image goes back to the server that stored it, not to one that stores nothing", async () => {
+  test("include images, which go back to a server that stored them, but not to one that stores nothing", async () => {
     const image = { type: "image_generation_call", status: "completed", result: "aGk=" };
     const { emulator, output } = await answered(image);
     expect(await verdict(emulator, [...output, user("more")])).toMatch(/^Item with id 'ig_.* not found/);
@@ -158,7 +158,7 @@ describe("other items", () => {
     expect(stored.status).toBe(200);
   });
 
-  test("a field that only the server writes is refused", async () => {
+  test("are refused with a field that only the server writes", async () => {
     const { emulator, output } = await answered({ ...pairs[0]?.[1], created_by: "model" });
     expect(await verdict(emulator, [...output, pairs[0]?.[2], user("more")])).toBe(
       "Unknown parameter: 'input[2].created_by'.",
@@ -166,11 +166,11 @@ describe("other items", () => {
   });
 });
 
-describe("what is added on the way", () => {
+describe("items that change the request", () => {
   const exec = { type: "custom", name: "exec", description: "Runs a script" };
   const look = { type: "function", name: "look_up", parameters: { type: "object" } };
 
-  test("tools of an item are used, under the name of their group", async () => {
+  test("add tools, which are used under the name of their group", async () => {
     const emulator = await emulatorFor();
     const tools = [{ type: "namespace", name: "functions", description: "", tools: [exec, look] }];
     const added = { type: "additional_tools", role: "developer", tools };
@@ -180,7 +180,7 @@ describe("what is added on the way", () => {
     expect(call).toMatchObject({ type: "function_call", name: "look_up", namespace: "functions" });
   });
 
-  test("a deferred tool is used only when a search has found it", async () => {
+  test("add deferred tools, which are used only after a search has found them", async () => {
     const emulator = await emulatorFor();
     const tools = [{ ...look, defer_loading: true }, { type: "tool_search" }];
     const types = async (input: readonly unknown[]): Promise<unknown> =>
@@ -191,7 +191,7 @@ describe("what is added on the way", () => {
     expect(await types([user("Use look_up"), search, found])).toEqual(["reasoning", "function_call"]);
   });
 
-  test("an effort and a format set by an item hold from there on", async () => {
+  test("set an effort or a format, which applies from there on", async () => {
     const emulator = await emulatorFor();
     const off = { type: "configuration_update", reasoning: { effort: "none" } };
     expect(outputOf(await post(emulator, ask([off, user("hello")]))).map(({ type }) => type)).toEqual([

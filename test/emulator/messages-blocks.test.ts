@@ -1,4 +1,4 @@
-/** Blocks by themselves: which texts, types and tools `/v1/messages` takes, in the words of the API. */
+/** Single blocks: which texts, types and tools `/v1/messages` accepts, with the API's own messages. */
 
 import { describe, expect, test } from "vitest";
 
@@ -34,7 +34,7 @@ describe("text of white space", () => {
     await expectRefused(emulator, said([text("\n")]), refused);
   });
 
-  test("X-blank-text: other blocks are no text, and a person's words are judged alike", async () => {
+  test("X-blank-text: other blocks do not count as text, and the user's text follows the same rule", async () => {
     const emulator = await emulatorFor();
     await expectRefused(emulator, said([...search, text("\n\n")]), refused);
     await expectTaken(emulator, said([text("\n\n"), ...search, text("\n\n"), text("Found.")]));
@@ -54,7 +54,7 @@ describe("text of white space", () => {
 });
 
 describe("types of blocks", () => {
-  /** ContentBlockParam of the official beta types, with no more than they require. */
+  /** ContentBlockParam of the official beta types, with only the required fields. */
   const known: readonly Json[] = [
     ...search,
     { type: "server_tool_use", id: "srvtoolu_02", name: "web_fetch", input: {} },
@@ -78,7 +78,7 @@ describe("types of blocks", () => {
     text("Done."),
   ];
 
-  test("all that the official types list are taken back", async () => {
+  test("all those that the official types list are accepted back", async () => {
     await expectTaken(await emulatorFor(), said(known));
   });
 
@@ -94,7 +94,7 @@ describe("types of blocks", () => {
     },
   );
 
-  test("X-value: what nobody knows is refused with the list of what is known", async () => {
+  test("X-value: an unknown value is refused with the list of known ones", async () => {
     await expectRefused(await emulatorFor(), said([{ type: "oracle_mood" }, text("Done.")]), {
       rule: "X-value",
       message:
@@ -102,7 +102,7 @@ describe("types of blocks", () => {
     });
   });
 
-  test("a file goes into the container with a person's words; tools come and go in system messages", async () => {
+  test("a file goes into the container with the user's message; system messages add and remove tools", async () => {
     const emulator = await emulatorFor();
     const upload = {
       role: "user",
@@ -160,7 +160,7 @@ describe("tools that Anthropic has defined", () => {
     await expectTaken(emulator, asked({ type, ...more, name }));
   });
 
-  test("toolsets need none; what else they need is asked for; an unknown type is told from the known ones", async () => {
+  test("toolsets need no name; other required fields are demanded; an unknown type is refused with the list of known ones", async () => {
     const emulator = await emulatorFor();
     await expectTaken(emulator, asked({ type: "browser_toolset_20260801" }));
     await expectTaken(emulator, asked({ type: "mcp_toolset", mcp_server_name: "files" }));

@@ -69,7 +69,7 @@ export const resultsFor = (content: readonly Json[], text = "done"): Json => ({
     .map((block) => ({ type: "tool_result", tool_use_id: block["id"], content: text })),
 });
 
-/** A message put together from its events, as a client does it. */
+/** A message assembled from its events, as a client does it. */
 export function assembled(events: readonly Json[]): { readonly content: Json[]; readonly stop: unknown } {
   const content: Json[] = [];
   let stop: unknown;

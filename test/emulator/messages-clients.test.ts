@@ -115,7 +115,7 @@ describe("@anthropic-ai/sdk", () => {
     await expect(client.models.retrieve("emu-plain")).rejects.toBeInstanceOf(Anthropic.NotFoundError);
   });
 
-  test("the beta method: drop_block, and what was dropped", async () => {
+  test("the beta method: drop_block, and the blocks it dropped", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const settings = {
@@ -141,7 +141,7 @@ describe("@anthropic-ai/sdk", () => {
     ]);
   });
 
-  test("errors come as the SDK's own classes, with the request id", async () => {
+  test("errors are the SDK's own classes, with the request id", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const settings = { model: "emu-claude", max_tokens: 100 };

@@ -1,4 +1,4 @@
-/** Whatever stands anywhere in a Messages request: an answer or a refusal, never a fault of the emulator itself. */
+/** Whatever is anywhere in a Messages request: an answer or a refusal, never a crash of the emulator itself. */
 
 import { expect, test } from "vitest";
 
@@ -52,7 +52,7 @@ test.each(["strict", "lenient"] as const)("%s", async (mode) => {
   expect(statuses).toEqual(new Set([200, 400, 404]));
 });
 
-test("count_tokens takes what is counted and nothing else", async () => {
+test("count_tokens accepts the fields that are counted and nothing else", async () => {
   const emulator = await emulatorFor();
   const body = { model: "emu-claude", messages: [{ role: "user", content: "hello" }] };
   const count = await ask(emulator, body, {}, "/messages/count_tokens");

@@ -1,4 +1,4 @@
-/** How Claude models differ: which thinking they take, what they refuse, and whose thoughts they read. */
+/** How Claude models differ: which thinking they accept, what they refuse, and whose thoughts they read. */
 
 import { describe, expect, test } from "vitest";
 
@@ -82,7 +82,7 @@ describe("C18: ways of thinking", () => {
     else await expectRefused(emulator, body, refused(String(thinking["type"]), advice));
   });
 
-  test("models of a budget do not know adaptive thinking", async () => {
+  test("models with a budget do not know adaptive thinking", async () => {
     const emulator = await emulatorFor();
     for (const model of ["claude-haiku-4-5", "claude-sonnet-4-5-20250929", "claude-3-7-sonnet-20250219"])
       await expectRefused(emulator, asked(model, { thinking: { type: "adaptive" } }), {
@@ -91,7 +91,7 @@ describe("C18: ways of thinking", () => {
       });
   });
 
-  test("between_tools takes no high effort and no other field", async () => {
+  test("between_tools accepts no high effort and no other field", async () => {
     const emulator = await emulatorFor();
     const between = { thinking: { type: "between_tools" } };
     await expectTaken(
@@ -114,7 +114,7 @@ describe("C18: ways of thinking", () => {
     );
   });
 
-  test("what is said of thinking when nobody asked: always on thinks, and without its text", async () => {
+  test("without a thinking parameter, a model that always thinks does so without showing its text", async () => {
     const emulator = await emulatorFor();
     for (const model of ["emu-claude-5.5", "emu-claude-between"]) {
       const reply = await expectTaken(emulator, asked(model));
@@ -136,7 +136,7 @@ describe("C18: ways of thinking", () => {
   });
 });
 
-describe("what newer models no longer take", () => {
+describe("parameters that newer models no longer accept", () => {
   test("X-sampling: temperature, top_p, top_k", async () => {
     const emulator = await emulatorFor();
     for (const model of ["emu-claude-5.5", "emu-claude-adaptive"]) {
@@ -156,7 +156,7 @@ describe("what newer models no longer take", () => {
     await expectTaken(emulator, asked("emu-claude", { temperature: 0.5, top_p: 0.9, top_k: 5 }));
   });
 
-  test("C20: a forced tool, also where tokens are counted", async () => {
+  test("C20: a forced tool, even when counting tokens", async () => {
     const emulator = await emulatorFor();
     const tools = [{ name: "look", input_schema: { type: "object" } }];
     const message = 'tool_choice: type "tool" and "any" are not supported for this model.';
@@ -229,21 +229,21 @@ describe("C10: readable sets", () => {
     ["emu-claude-adaptive", "emu-claude-between"],
     ["claude-fable-5-1", "claude-opus-5-5"],
     ["claude-opus-5", "claude-sonnet-5-5"],
-  ])("%s is dropped by %s, and the answer tells", async (maker, reader) => {
+  ])("%s is dropped by %s, and the answer says so", async (maker, reader) => {
     expect(await crossed(maker, reader)).toEqual(dropped("model"));
   });
 
-  test("older models refuse what they cannot read", async () => {
+  test("older models refuse thoughts they cannot read", async () => {
     expect((await crossed("emu-claude-5.5", "emu-claude")).rule).toBe("C03");
     expect((await crossed("emu-claude-5.5", "emu-claude-adaptive")).rule).toBe("C03");
   });
 
-  test("switch foreignThinking: refuse is for all", async () => {
+  test("switch foreignThinking: refuse applies to all", async () => {
     const strict = { foreignThinking: "refuse" };
     expect((await crossed("emu-claude-between", "emu-claude-5.5", "sk-ant-test", strict)).rule).toBe("C03");
   });
 
-  test("switch accountBinding: another account's thinking, bound and alike", async () => {
+  test("switch accountBinding: another account's thinking is treated alike, bound or not", async () => {
     const other = "sk-ant-other";
     expect(await crossed("emu-claude-5.5", "emu-claude-5.5", other)).toEqual(dropped("organization"));
     expect((await crossed("emu-claude", "emu-claude", other)).rule).toBe("C03");

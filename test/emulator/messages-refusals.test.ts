@@ -1,6 +1,6 @@
 /**
- * Every refusal of `/v1/messages`: the request that breaks it, status, type and exact words; and beside it the same
- * request mended, which passes.
+ * Every refusal of `/v1/messages`: the request that breaks a rule, with status, type and exact text; and next to it the
+ * corrected request, which passes.
  */
 
 import { describe, expect, test } from "vitest";
@@ -54,7 +54,7 @@ async function oneStep(body: Json = adaptive, options: EmulatorOptions = {}): Pr
   return { emulator, first, content, results, messages: [first, assistant(content), results] };
 }
 
-/** Two answers: a tool step and its end, then a person speaks again. */
+/** Two answers: a tool step and its end, then the user's next message. */
 async function twoSteps(body: Json = adaptive, options: EmulatorOptions = {}) {
   const step = await oneStep(body, options);
   const reply = await expectTaken(step.emulator, { ...body, messages: step.messages });
@@ -89,7 +89,7 @@ const edited = (content: readonly Json[], at: number, change: Json): readonly Js
 
 const isThought = (block: Json): boolean => String(block["type"]).includes("thinking");
 
-describe("the latest answer comes back as it was", () => {
+describe("the latest answer must go back unchanged", () => {
   type Damage = (content: readonly Json[]) => readonly Json[];
   const damages: readonly (readonly [string, Damage, ExpectedRefusal])[] = [
     [
@@ -240,7 +240,7 @@ describe("the latest answer comes back as it was", () => {
     await expectTaken(emulator, { ...adaptive, messages });
   });
 
-  test("C12: thinking that is shown to nobody is still a block", async () => {
+  test("C12: thinking whose text is not shown is still a block", async () => {
     const omitted = { ...adaptive, thinking: { type: "adaptive", display: "omitted" } };
     const { emulator, first, content, results, messages } = await oneStep(omitted);
     expect(content[0]).toMatchObject({ type: "thinking", thinking: "" });
@@ -259,7 +259,7 @@ describe("the latest answer comes back as it was", () => {
     await expectTaken(emulator, { ...omitted, messages });
   });
 
-  test("C03: in an older answer an edited thought has no valid signature; left out whole it is not missed", async () => {
+  test("C03: in an older answer an edited thought has no valid signature, but one omitted whole is not missed", async () => {
     const { emulator, first, content, results, messages } = await twoSteps();
     const old = (changed: readonly Json[]): Json => ({
       ...adaptive,
@@ -275,7 +275,7 @@ describe("the latest answer comes back as it was", () => {
 });
 
 describe("thinking and the tool loop", () => {
-  test("C02: missing where a budget is set, and where the model had thought", async () => {
+  test("C02: missing thinking is refused if a budget is set, or if the model had thought", async () => {
     for (const body of [enabled, adaptive]) {
       const { emulator, first, content, results, messages } = await oneStep(body);
       const bare = content.filter((block) => !isThought(block));
@@ -292,13 +292,13 @@ describe("thinking and the tool loop", () => {
         { rule: "C02", message: thinkingWanted("text") },
       );
       await expectTaken(emulator, { ...body, messages });
-      // Thinking off, or a person who speaks again: the loop is over.
+      // Thinking off, or a new user message, ends the loop.
       await expectTaken(emulator, { ...off, messages: broken });
       await expectTaken(emulator, { ...body, messages: [...broken, says("stop")] });
     }
   });
 
-  test("C02: another model's calls prove nothing unless a budget is set; the API takes back what it sent without thinking", async () => {
+  test("C02: another model's calls pass unless a budget is set, and the API accepts its own calls without thinking", async () => {
     const emulator = await scripted("steps: [{output: [{function_call: {name: look}}]}]\nafterwards: repeat");
     const foreign = [{ type: "tool_use", id: "call_foreign", name: "look", input: {} }];
     const messages = [says("go"), assistant(foreign), resultsFor(foreign)];
@@ -334,7 +334,7 @@ describe("thinking and the tool loop", () => {
     const bare = content.filter((block) => !isThought(block));
     await expectTaken(emulator, { ...off, messages: [first, assistant(bare), results] });
     await expectTaken(emulator, { ...off, messages: [...messages, says("stop")] });
-    // A system message behind the results does not end the turn.
+    // A system message after the results does not end the turn.
     const told = [...messages, { role: "system", content: "Be quick." }];
     expect((await ask(emulator, { ...off, messages: told })).status).toBe(400);
     await expectTaken(emulator, { ...adaptive, messages: told });
@@ -391,7 +391,7 @@ describe("whose thinking it is", () => {
     );
   });
 
-  test("C10: with foreignThinking drop it goes in silence, and the answer tells", async () => {
+  test("C10: with foreignThinking drop it is dropped without an error, and the answer says so", async () => {
     const { emulator, messages } = await oneStep(adaptive, { switches: { foreignThinking: "drop" } });
     const model = { ...adaptive, model: "claude-sonnet-5", messages };
     expect((await expectTaken(emulator, model))["input_transformations"]).toEqual(dropped("model"));
@@ -404,7 +404,7 @@ describe("whose thinking it is", () => {
     );
   });
 
-  test("signatures stay valid after a restart, and with another secret they do not", async () => {
+  test("signatures stay valid after a restart, but not with another secret", async () => {
     const { messages } = await oneStep();
     await expectTaken(await emulatorFor(), { ...adaptive, messages });
     await expectRefused(
@@ -458,13 +458,13 @@ describe("C04: thinking that is bound to its conversation", () => {
       " The `thinking` block that preceded this one when it was created is missing from this request.",
     ],
   ];
-  test.each(changes)("%s changed", async (_name, change, path, sentence) => {
+  test.each(changes)("is refused if %s changed", async (_name, change, path, sentence) => {
     const { emulator, messages } = await twoSteps(head);
     await expectRefused(emulator, change(messages), { rule: "C04", message: bindingText(path, sentence) });
     await expectTaken(emulator, { ...head, messages });
   });
 
-  test("a change takes that thought and every later one; drop_block and its beta drop them and say so", async () => {
+  test("is dropped, with every later thought, by drop_block and its beta, and the answer says so", async () => {
     const { emulator, messages } = await twoSteps(head);
     const dropping = {
       ...head,
@@ -485,14 +485,14 @@ describe("C04: thinking that is bound to its conversation", () => {
       })),
     );
     expect(emulator.report().requests.at(-1)?.dropped).toHaveLength(3);
-    // What it thinks now is bound to what it was shown: it goes back beside the dropped ones.
+    // New thoughts are bound to what the model was shown, so they go back alongside the dropped ones.
     const next = [...messages, assistant(contentOf({ json: reply })), resultsFor(contentOf({ json: reply }))];
     const again = await expectTaken(emulator, { ...dropping, messages: next }, beta);
     expect(again["input_transformations"]).toHaveLength(3);
     expect(emulator.report().requests.at(-1)?.sent).toHaveLength(2);
   });
 
-  test("breakpoints, the form of a text and where a message ends are no change", async () => {
+  test("survives moved breakpoints, another form of a text, and other message boundaries", async () => {
     const { emulator, messages } = await twoSteps(head);
     const cached = { cache_control: { type: "ephemeral" } };
     const marked = messages.map((message, index) =>
@@ -507,7 +507,7 @@ describe("C04: thinking that is bound to its conversation", () => {
     });
   });
 
-  test("older accounts: recorded and allowed (prefixBinding silent); no check at all (off)", async () => {
+  test("is, for older accounts, recorded and allowed (prefixBinding silent) or not checked at all (off)", async () => {
     const silent = await twoSteps(head, { switches: { prefixBinding: "silent" } });
     const reply = await expectTaken(silent.emulator, { ...head, system: "Else.", messages: silent.messages });
     expect((reply["input_transformations"] as Json[])[0]).toEqual({
@@ -523,7 +523,7 @@ describe("C04: thinking that is bound to its conversation", () => {
 });
 
 describe("C07: results", () => {
-  test("all of them, first, in the very next message", async () => {
+  test("must all come first, in the very next message", async () => {
     const { emulator, first, content, results, messages } = await oneStep();
     const ids = [content[1]?.["id"], content[3]?.["id"]];
     const [one = {}, two = {}] = results["content"] as Json[];
@@ -548,7 +548,7 @@ describe("C07: results", () => {
     await expectTaken(emulator, { ...adaptive, messages: [first, assistant(content), ...split] });
   });
 
-  test("unknown and repeated ones", async () => {
+  test("must not be unknown or repeated", async () => {
     const { emulator, first, content, results, messages } = await oneStep();
     const all = results["content"] as Json[];
     const stray = { type: "tool_result", tool_use_id: "toolu_stray", content: "?" };
@@ -569,10 +569,10 @@ describe("C07: results", () => {
   });
 });
 
-describe("C08: who speaks last", () => {
+describe("C08: the last message", () => {
   const prefill = [says("go"), assistant([{ type: "text", text: "Well," }])];
 
-  test("not the assistant, unless a server tool paused its turn", async () => {
+  test("must not be the assistant's, unless a server tool paused its turn", async () => {
     const emulator = await emulatorFor();
     await expectRefused(
       emulator,
@@ -586,7 +586,7 @@ describe("C08: who speaks last", () => {
     await expectTaken(emulator, { ...adaptive, messages: [...prefill, says("go on")] });
   });
 
-  test("a paused turn goes on from its own words", async () => {
+  test("may be a paused turn, which continues from its own text", async () => {
     const emulator = await scripted(`
 steps:
   - {status: incomplete, reason: pause_turn, output: [{reasoning: Searching.}, {web_search_call: news}]}
@@ -603,7 +603,7 @@ steps:
     expect(emulator.report().requests.at(-1)).toMatchObject({ recall: 1, missing: [] });
   });
 
-  test("switch prefill: older models go on from it, but not from a space", async () => {
+  test("may be a prefill with the switch: older models continue from it, but not from white space", async () => {
     const emulator = await emulatorFor({ switches: { prefill: "accept" } });
     await expectTaken(emulator, { ...adaptive, messages: prefill });
     const spaced = [says("go"), assistant([{ type: "text", text: "Well, " }])];
@@ -702,7 +702,7 @@ describe("parameters", () => {
     await expectTaken(emulator, ok);
   });
 
-  test("an unknown block is told from the known ones", async () => {
+  test("an unknown block is refused with the list of known ones", async () => {
     const emulator = await emulatorFor();
     const reply = await ask(emulator, {
       ...ok,
@@ -716,7 +716,7 @@ describe("parameters", () => {
     expect((misplaced.json["error"] as Json)["message"]).toContain("Input tag 'thinking'");
   });
 
-  test("four breakpoints are fine; sampling is, while nothing thinks; a role system too", async () => {
+  test("four breakpoints are accepted, and so are sampling while thinking is off, and a system role", async () => {
     const emulator = await emulatorFor();
     await expectTaken(emulator, {
       ...ok,

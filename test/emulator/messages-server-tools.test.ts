@@ -1,6 +1,6 @@
 /**
- * Tools that the API runs itself: a call and its result go together (C19), code that waits names its container (C17),
- * and a turn that waits goes on. Answers with such blocks come from scenarios, block by block as they are written.
+ * Tools that the API runs itself: a call and its result go together (C19), waiting code names its container (C17), and
+ * a waiting turn continues. Answers with such blocks come from scenarios, block by block as written.
  */
 
 import { describe, expect, test } from "vitest";
@@ -44,7 +44,7 @@ const unpaired = (
 const answerOf = async (emulator: Emulator, body: Json): Promise<Json[]> =>
   contentOf({ json: await expectTaken(emulator, body) });
 
-/** With words before them: paths count from 1. */
+/** With text before them, so paths count from 1. */
 const history = (blocks: readonly Json[]): Json =>
   ask([first, assistant([text("Hm."), ...blocks]), says("so?")]);
 
@@ -88,7 +88,7 @@ describe("C19: a call and its result go together", () => {
     await expectTaken(emulator, history([call(name, "srvtoolu_a"), result(type, "srvtoolu_a")]));
   });
 
-  test("tools of MCP servers alike", async () => {
+  test("also for tools of MCP servers", async () => {
     const emulator = await scripted("steps: []");
     const asked = { ...call("find", "mcptoolu_a"), type: "mcp_tool_use", server_name: "files" };
     await expectRefused(
@@ -104,7 +104,7 @@ describe("C19: a call and its result go together", () => {
     await expectTaken(emulator, history([asked, result("mcp_tool_result", "mcptoolu_a")]));
   });
 
-  test("the result may stand in a later answer of the same turn, and not in a later turn", async () => {
+  test("the result may be in a later answer of the same turn, but not in a later turn", async () => {
     const emulator = await scripted("steps: []");
     const use = { type: "tool_use", id: "toolu_a", name: "look", input: {} };
     const open = [first, assistant([call("web_search", "srvtoolu_a"), use]), resultsFor([use])];
@@ -134,8 +134,8 @@ describe("C19: a call and its result go together", () => {
   });
 });
 
-describe("a turn that waits goes on", () => {
-  test("a paused search: its result begins the next answer, and the whole is taken back", async () => {
+describe("a waiting turn continues", () => {
+  test("after a paused search: its result begins the next answer, and the whole is accepted back", async () => {
     const emulator = await scripted(`
 steps:
   - status: incomplete
@@ -168,7 +168,7 @@ steps:
     );
   });
 
-  test("a search beside a client tool, with the built-in model behind it", async () => {
+  test("with a search next to a client tool, followed by the built-in model", async () => {
     const emulator = await scripted(`
 steps:
   - output:
@@ -183,7 +183,7 @@ steps:
   });
 });
 
-describe("C17: code that waits names its container", () => {
+describe("C17: waiting code names its container", () => {
   const needed = {
     rule: "C17",
     message:
@@ -210,7 +210,7 @@ describe("C17: code that waits names its container", () => {
     await expectTaken(emulator, ask([...next, assistant(rest), says("so?")]));
   });
 
-  test("switch pendingContainer: only where the code has called something", async () => {
+  test("switch pendingContainer: only if the code has called something", async () => {
     for (const [caller, refused] of [
       [generated, true],
       ["", false],
@@ -223,7 +223,7 @@ describe("C17: code that waits names its container", () => {
     }
   });
 
-  test("code that calls tools twice waits on, and its own result comes last", async () => {
+  test("code that calls tools twice keeps waiting, and its own result comes last", async () => {
     const emulator = await scripted(`
 steps:
   - container: {id: container_011}
@@ -248,7 +248,7 @@ steps:
     ]);
   });
 
-  test("in a stream the container comes at the end, and at the beginning once the request names it", async () => {
+  test("in a stream the container is at the end, and at the beginning once the request names it", async () => {
     const emulator = await scripted(`${waiting(generated)}afterwards: repeat`);
     const { events } = await streamed(emulator, ask([first]));
     expect(events[0]?.["message"]).not.toHaveProperty("container");
@@ -281,7 +281,7 @@ steps:
       - message: Done.
 `;
 
-  test("come alike in a stream and whole, and are taken back", async () => {
+  test("are the same streamed and whole, and are accepted back", async () => {
     const emulator = await scripted(script);
     const whole = await answerOf(emulator, ask([first]));
     const stream = assembled((await streamed(emulator, ask([first]))).events);
@@ -299,7 +299,7 @@ steps:
     );
   });
 
-  test("a compaction comes as one delta", async () => {
+  test("include a compaction, which arrives as one delta", async () => {
     const emulator = await scripted(script);
     const { events } = await streamed(emulator, ask([first]));
     const deltas = events
@@ -312,7 +312,7 @@ steps:
     ]);
   });
 
-  test("C01, C03: a fallback stays between what two models thought", async () => {
+  test("C01, C03: include a fallback, which stays between the thoughts of two models", async () => {
     const emulator = await scripted(script);
     const whole = await answerOf(emulator, ask([first]));
     const merged = whole.filter((block) => block["type"] !== "fallback");

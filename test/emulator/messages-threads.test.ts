@@ -16,7 +16,7 @@ const bodies = (emulator: Emulator): Json[] =>
   emulator.exchanges.map(({ requestText }) => JSON.parse(requestText) as Json);
 
 describe("by hand", () => {
-  test("the next request sends only what is new, and is judged as the whole", async () => {
+  test("the next request sends only the new messages, and is judged as the whole", async () => {
     const emulator = await emulatorFor();
     const first = { ...adaptive, system: "Be brief.", messages: [says("Think of a number.")] };
     const one = await expectTaken(emulator, { ...first, ...create }, beta);
@@ -34,7 +34,7 @@ describe("by hand", () => {
     expect(emulator.report().requests.at(-1)).toMatchObject({ recall: 1, inputItems: 5 });
   });
 
-  test("X-thread: what it does not hold, and what a thread was created with", async () => {
+  test("X-thread: refuses unknown threads, and system or tools on a continued thread", async () => {
     const emulator = await emulatorFor();
     const body = { ...adaptive, messages: [says("hello")] };
     const one = await expectTaken(emulator, { ...body, ...create }, beta);
@@ -61,7 +61,7 @@ describe("by hand", () => {
     );
   });
 
-  test("X-unknown: without its beta nobody knows the parameter", async () => {
+  test("X-unknown: without its beta the parameter is unknown", async () => {
     const emulator = await emulatorFor();
     const body = { ...adaptive, ...create, messages: [says("hello")] };
     await expectRefused(emulator, body, {
@@ -71,7 +71,7 @@ describe("by hand", () => {
     await expectTaken(emulator, body, beta);
   });
 
-  test("X-cache: one marker fewer", async () => {
+  test("X-cache: one breakpoint fewer is allowed", async () => {
     const emulator = await emulatorFor();
     const block = { type: "text", text: "x", cache_control: { type: "ephemeral" } };
     const body = { ...adaptive, messages: [{ role: "user", content: [block, block, block, block] }] };
@@ -126,7 +126,7 @@ describe("the official tool runner", () => {
     ["emu-claude", true],
     ["emu-claude-bound", false],
     ["emu-claude-5.5", true],
-  ])("goes round over a thread: %s, streamed: %s", async (model, stream) => {
+  ])("completes its loop over a thread: %s, streamed: %s", async (model, stream) => {
     const { emulator, text } = await run(model, stream);
     expect(text).toContain("sunny in Rome");
     const verdicts = emulator.report().requests.map((one) => [one.verdict, one.recall, one.prefixStable]);
@@ -140,13 +140,13 @@ describe("the official tool runner", () => {
     ]);
   });
 
-  test("goes on without threads where they are refused", async () => {
+  test("falls back to no threads if they are refused", async () => {
     const { emulator, text } = await run("emu-claude", false, { switches: { threads: "refuse" } });
     expect(text).toContain("sunny in Rome");
     expect(emulator.report().requests.map((one) => one.verdict)).toEqual(["refused", "accepted", "accepted"]);
   });
 
-  test("a client that never heard of threads is not affected", async () => {
+  test("does not affect a client that does not know threads", async () => {
     const emulator = await emulatorFor();
     const body = { ...adaptive, messages: [says("hello")] };
     const one = await expectTaken(emulator, body);

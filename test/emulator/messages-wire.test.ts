@@ -1,4 +1,4 @@
-/** The wire of `/v1/messages`: events as recorded, usage, ends, faults; what the report tells. */
+/** The wire of `/v1/messages`: events as recorded, usage, ends, faults; and the report. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -85,7 +85,7 @@ afterwards: repeat
       expect(MESSAGES_DELTAS.has(name.split(" ")[1] ?? "")).toBe(true);
   });
 
-  test("is the same streamed and not, and goes back", async () => {
+  test("is the same streamed and not, and can go back", async () => {
     const emulator = await scripted(script);
     const { events } = await streamed(emulator, { ...adaptive, messages: [says("go")] });
     const { content, stop } = assembled(events);
@@ -98,7 +98,7 @@ afterwards: repeat
     });
   });
 
-  test("belongs to its dialect: other requests do not take the step", async () => {
+  test("belongs to its dialect: other requests do not consume the step", async () => {
     const emulator = await scripted(script);
     const other = await fetch(`${emulator.baseUrl}/responses`, {
       method: "POST",
@@ -114,7 +114,7 @@ afterwards: repeat
     ]);
   });
 
-  test("hosted tools: call and result in one message, with a citation", async () => {
+  test("can have hosted tools: call and result in one message, with a citation", async () => {
     const emulator = await emulatorFor();
     const tools = [{ type: "web_search_20250305", name: "web_search" }];
     const messages = [says("Search the web for release notes.")];
@@ -165,7 +165,7 @@ describe("usage", () => {
     expect(plain["usage"]).toMatchObject({ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 });
   });
 
-  test("moving breakpoints leave the prefix stable", async () => {
+  test("keeps the prefix stable when breakpoints move", async () => {
     const emulator = await emulatorFor();
     const cached = { cache_control: { type: "ephemeral" } };
     const one = { role: "user", content: [{ type: "text", text: "hello", ...cached }] };
@@ -178,7 +178,7 @@ describe("usage", () => {
   });
 });
 
-describe("how it ends", () => {
+describe("how a message ends", () => {
   const ends: readonly (readonly [string, Json, string, string])[] = [
     ["end_turn", {}, "hello", "completed"],
     ["max_tokens", { max_tokens: 40 }, "Write a long answer.", "incomplete"],
@@ -200,7 +200,7 @@ describe("how it ends", () => {
     expect(emulator.report().requests.at(-1)?.outcome).toBe(outcome);
   });
 
-  test("tool_use, pause_turn and the words of other dialects in a scenario", async () => {
+  test("tool_use, pause_turn and other dialects' terms in a scenario", async () => {
     const emulator = await scripted(`
 steps:
   - output: [{function_call: {name: look}}]
@@ -243,7 +243,7 @@ describe("thinking", () => {
     expect(thought(long).startsWith(`${thought(short)}\n\n`)).toBe(true);
   });
 
-  test("redacted: data without deltas, and the model reads it again", async () => {
+  test("redacted: data without deltas, which the model reads again", async () => {
     const emulator = await emulatorFor();
     const { events } = await streamed(emulator, { ...adaptive, messages: [says("Think in secret.")] });
     expect(events[1]).toMatchObject({ content_block: { type: "redacted_thinking" } });
@@ -270,7 +270,7 @@ describe("thinking", () => {
   });
 });
 
-test("every parameter of the official types is known, those of the beta with its header", async () => {
+test("every parameter of the official types is known, and those of the beta with its header", async () => {
   const emulator = await emulatorFor();
   const counted = {
     cache_control: { type: "ephemeral" },
@@ -305,7 +305,7 @@ test("every parameter of the official types is known, those of the beta with its
   expect((await ask(emulator, counting, header, "/messages/count_tokens?beta=true")).status).toBe(200);
 });
 
-test("what a client adds to a person's words in a system-reminder, nobody said", async () => {
+test("a system-reminder that a client adds is not treated as the user's text", async () => {
   const emulator = await emulatorFor();
   const reminder = "<system-reminder>\nUse `rm` and don't 'ask' twice.\n</system-reminder>\n";
   const content = [
@@ -340,7 +340,7 @@ describe("limits", () => {
     expect(assembled(events).content).toEqual(contentOf({ json: reply }));
   });
 
-  test("max_tokens: thinking counts as well, and may use it all up", async () => {
+  test("max_tokens: thinking counts too, and may use it all up", async () => {
     const emulator = await emulatorFor();
     const reply = await expectTaken(emulator, { ...adaptive, max_tokens: 8, messages: [says("hello")] });
     expect(reply).toMatchObject({ content: [], stop_reason: "max_tokens", usage: { output_tokens: 8 } });
@@ -356,10 +356,10 @@ const result = (more: Json): Json => ({
 
 const spaced = (body: Json): string => JSON.stringify(body, null, 1);
 
-describe("breakpoints that move", () => {
+describe("moving breakpoints", () => {
   const marked = { cache_control: { type: "ephemeral" } };
 
-  test("break no prefix: a text is written out to be marked, and short again once it is not", async () => {
+  test("break no prefix, even if a text becomes a block to carry the marker and a string again without it", async () => {
     const emulator = await emulatorFor();
     const first = { role: "user", content: "go" };
     const long = "word ".repeat(1000);
@@ -375,7 +375,7 @@ describe("breakpoints that move", () => {
     expect((two["usage"] as Json)["cache_read_input_tokens"]).toBeGreaterThan(1000);
   });
 
-  test("nor does white space in the JSON, with a marker on a result inside", async () => {
+  test("break no prefix if the JSON has white space and the marker is on a result", async () => {
     const emulator = await emulatorFor();
     const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
     const turn = (more: Json): Json[] => [says("go"), assistant([call]), result(more)];
@@ -387,7 +387,7 @@ describe("breakpoints that move", () => {
 });
 
 describe("the report", () => {
-  test("tells which thinking came back and which is missed; the model says so too", async () => {
+  test("says which thinking went back and which is missed, and so does the model", async () => {
     const emulator = await emulatorFor();
     const first = says("Think of a number.");
     const reply = await expectTaken(emulator, { ...adaptive, messages: [first] });
@@ -403,7 +403,7 @@ describe("the report", () => {
     expect(contentOf({ json: lost }).at(-1)?.["text"]).toMatch(/^I no longer have my notes/);
     const [one, , last] = emulator.report().requests;
     expect(last).toMatchObject({ conversation: one?.conversation, recall: 0, sent: [], missing: sent?.sent });
-    // Another model could not have taken it; with thinking off nothing is missed.
+    // Another model could not have accepted it; with thinking off nothing is missed.
     const elsewhere = [first, assistant(bare), asking];
     await expectTaken(emulator, { ...adaptive, model: "emu-claude-bound", messages: elsewhere });
     expect(emulator.report().requests.at(-1)).toMatchObject({ recall: 1, acceptable: [] });
@@ -411,7 +411,7 @@ describe("the report", () => {
     expect(emulator.report().requests.at(-1)).toMatchObject({ recall: 1, acceptable: [] });
   });
 
-  test("what a prefix-bound model could not have taken is not missed", async () => {
+  test("does not miss thoughts that a prefix-bound model could not have accepted", async () => {
     const emulator = await emulatorFor();
     const body = { ...adaptive, model: "emu-claude-bound" };
     const first = says("Think of a number.");
@@ -425,7 +425,7 @@ describe("the report", () => {
     expect(emulator.report().requests.at(-1)?.issued).not.toEqual([]);
   });
 
-  test("lenient answers what strict refuses, and lists it", async () => {
+  test("lists what lenient mode answered and strict mode refuses", async () => {
     const emulator = await emulatorFor({ mode: "lenient" });
     const broken = [
       assistant([{ type: "thinking", thinking: "x", signature: "y" }]),
@@ -437,7 +437,7 @@ describe("the report", () => {
     expect(tolerated).toEqual(expect.arrayContaining(["X-type", "X-first", "C07", "C05", "C03"]));
   });
 
-  test("the key is not recorded", async () => {
+  test("does not record the key", async () => {
     const emulator = await emulatorFor();
     await expectTaken(
       emulator,
@@ -478,7 +478,7 @@ describe("faults", () => {
     expect(report?.outcome).toBe(outcome);
   });
 
-  test("an error in the stream, and the same without one", async () => {
+  test("an error in the stream, and the same without a stream", async () => {
     const { events } = await play("error-event=nested,items:1");
     expect(events.at(-1)).toEqual({
       type: "error",
@@ -496,7 +496,7 @@ describe("faults", () => {
     ]);
   });
 
-  test("a spliced beginning: the dead message has another id", async () => {
+  test("a spliced beginning: the abandoned message has another id", async () => {
     const { events } = await play("spliced-start=4");
     const ids = events.flatMap((event) =>
       event["type"] === "message_start" ? [(event["message"] as Json)["id"]] : [],
@@ -506,7 +506,7 @@ describe("faults", () => {
     expect(events.findLastIndex((event) => event["type"] === "message_start")).toBe(4);
   });
 
-  test("what the others do to the events", async () => {
+  test("the other faults change the events as documented", async () => {
     expect(types((await play("late-ciphertext")).events)).not.toContain(
       "content_block_delta signature_delta",
     );
@@ -596,7 +596,7 @@ test.skipIf(folder === undefined)(
   },
 );
 
-test("a tool result that is flagged as an error is read as one, whatever its text", async () => {
+test("a tool result flagged as an error is read as one, whatever its text", async () => {
   const emulator = await emulatorFor();
   const tools = [
     { name: "read_file", input_schema: { type: "object", properties: { path: { type: "string" } } } },

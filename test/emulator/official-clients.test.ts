@@ -54,7 +54,7 @@ function accepted(emulator: Emulator): unknown {
 }
 
 describe("openai", () => {
-  test("create: a stateless tool loop, output fed back as it came", async () => {
+  test("create: a stateless tool loop, output fed back unchanged", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const input: OpenAI.Responses.ResponseInputItem[] = [
@@ -145,7 +145,7 @@ describe("openai", () => {
     expect(count.input_tokens).toBeGreaterThan(0);
   });
 
-  test("errors come as the SDK's own classes, with code and request id", async () => {
+  test("errors are the SDK's own classes, with code and request id", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);
     const bad = client.responses.create({ ...settings, input: "hello", temperature: 0.5 });
@@ -163,7 +163,7 @@ describe("openai", () => {
     await expect(limited).rejects.toBeInstanceOf(OpenAI.RateLimitError);
   });
 
-  test("its retries are served by faults in a row", async () => {
+  test("its retries get past faults in a row", async () => {
     const emulator = await emulatorFor({
       faults: [
         { type: "http", status: 503, headers: { "retry-after-ms": "1" } },

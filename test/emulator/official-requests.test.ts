@@ -1,6 +1,6 @@
 /**
- * The official clients as oracles: for the same conversation with tools, the request they send and ours mean the same.
- * Every difference is named here with its reason; a new one is a mistake of ours until somebody says why not.
+ * The official clients as oracles: for the same conversation with tools, their request and ours mean the same. Every
+ * difference is named here with its reason; a new one counts as our mistake until it has a reason.
  */
 
 import { createAnthropic } from "@ai-sdk/anthropic";
@@ -56,7 +56,7 @@ async function theirs(converse: (emulator: Emulator) => Promise<void>): Promise<
   return lastBody(emulator);
 }
 
-/** The loop by hand: asks until no call is open. */
+/** The loop by hand: sends requests until no call is open. */
 async function byHand<Call>(options: {
   readonly say: (prompt: string) => void;
   readonly step: () => Promise<readonly Call[]>;
@@ -146,7 +146,7 @@ async function officialChat(emulator: Emulator): Promise<void> {
   });
 }
 
-/** The AI SDK makes the loop itself. */
+/** The AI SDK runs the loop itself. */
 const aiSdk =
   (
     modelAt: (emulator: Emulator) => LanguageModel,
@@ -179,7 +179,7 @@ const oursOnChat = (emulator: Emulator): Model =>
 interface Oracle {
   readonly model: (emulator: Emulator) => Model;
   readonly converse: (emulator: Emulator) => Promise<void>;
-  /** Each difference, and why it is none of meaning, or ours on purpose. */
+  /** Each difference, and why it has no meaning, or is ours on purpose. */
   readonly differences: Readonly<Record<string, string>>;
 }
 
@@ -257,10 +257,13 @@ const oracles: Readonly<Record<string, Oracle>> = {
   },
 };
 
-test.each(Object.entries(oracles))("%s: the same request but for what is named", async (_name, oracle) => {
-  const differences = requestDifferences(await ours(oracle.model), await theirs(oracle.converse));
-  expect(differences).toEqual(Object.keys(oracle.differences).toSorted());
-});
+test.each(Object.entries(oracles))(
+  "%s: the request is the same except for the named differences",
+  async (_name, oracle) => {
+    const differences = requestDifferences(await ours(oracle.model), await theirs(oracle.converse));
+    expect(differences).toEqual(Object.keys(oracle.differences).toSorted());
+  },
+);
 
 test("a difference of meaning is found", () => {
   const call = { type: "function_call", call_id: "call_a", name: "look", arguments: "{}" };

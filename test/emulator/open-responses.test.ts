@@ -1,7 +1,7 @@
 /**
  * Response objects and events carry every field the Open Responses schema requires, in every state. The field list is
- * here; the schema itself is data and no part of the product: where it is at hand (THROUGHLINE_OPEN_RESPONSES, or
- * `../wire/openresponses.json` beside THROUGHLINE_FIXTURES), everything the emulator sends is validated against it.
+ * here; the schema itself is data and not part of the product. If it is available (THROUGHLINE_OPEN_RESPONSES, or
+ * `../wire/openresponses.json` next to THROUGHLINE_FIXTURES), everything the emulator sends is validated against it.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -85,7 +85,7 @@ const weather = {
 };
 const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" };
 
-/** What the official suite asks, and what else the emulator can be made to say. */
+/** The requests of the official suite, and others that make the emulator send more. */
 const requests: Readonly<Record<string, Json>> = {
   "a text": { input: [{ type: "message", ...user("Say hello in exactly 3 words.") }] },
   "a system prompt": { input: [{ role: "system", content: "Be brief." }, user("Say hello.")] },
@@ -134,7 +134,7 @@ const problems = (definition: string, value: unknown): readonly string[] => {
   return errors.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
 };
 
-/** The schema's name for an event of this type; `undefined` for what it does not know. */
+/** The schema's name for an event of this type; `undefined` if the schema does not know it. */
 const definitions = new Map<string, string>();
 for (const [name, schema] of Object.entries(componentsOf(document))) {
   const type = ((schema["properties"] as Json | undefined)?.["type"] ?? {}) as { enum?: readonly string[] };
@@ -172,20 +172,20 @@ else
 describe.each(Object.entries(requests))("%s", (_name, request) => {
   const body = { model: "emu-reasoner", ...request };
 
-  test("as an object", async () => {
+  test("is valid as an object", async () => {
     const reply = await post(await emulatorFor(), body);
     expect([reply.status, reply.json["error"]]).toEqual([200, null]);
     expectResponse(reply.json);
   });
 
-  test("as a stream", async () => {
+  test("is valid as a stream", async () => {
     const { status, events } = await stream(await emulatorFor(), body);
     expect(status).toBe(200);
     expectEvents(events);
   });
 });
 
-test("completed_at is set when the response is completed, and null before and otherwise", async () => {
+test("completed_at is set when the response is completed, and null otherwise", async () => {
   const emulator = await emulatorFor();
   const { events } = await stream(emulator, { ...base, input: "hello" });
   const states = events.flatMap((event) =>
@@ -206,7 +206,7 @@ async function inBackground(emulator: Emulator): Promise<readonly Json[]> {
   return [queued.json, later.json];
 }
 
-test("a response in the background, a failed one, and a compaction", async () => {
+test("a background response, a failed one and a compaction are valid", async () => {
   const [queued, done] = await inBackground(await emulatorFor());
   for (const one of [queued, done]) expectResponse(one ?? {});
   const failing = await scripted("steps: [{status: failed, output: [{message: Half.}]}]");

@@ -1,6 +1,6 @@
 /**
- * The wire matches real recordings field by field, compared by shape: which keys each event type has, and the JSON
- * types of their values. Runs where THROUGHLINE_FIXTURES points to the recordings; elsewhere it says what it skipped.
+ * The wire matches real recordings field by field, compared by shape: the keys of each event type, and the JSON types
+ * of their values. Runs if THROUGHLINE_FIXTURES points to the recordings; otherwise it says what it skipped.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const recordings = [
 /** Echo of the request, or free content: not the server's shape. */
 const opaque = /\.(tools|metadata|format|schema|action|tool_choice|arguments|annotation)$/;
 
-/** Where the emulator has more, and why. */
+/** Where the emulator has more fields, and why. */
 const explained = new Set([
   // That recording was written by hand: it has no sequence numbers at all.
   "response.custom_tool_call_input.delta .obfuscation",
@@ -111,7 +111,7 @@ if (folder === undefined) {
 }
 
 test.skipIf(folder === undefined)(
-  "every field of the recordings is there, with a type that was recorded",
+  "every field of the recordings is there, with a recorded type",
   async () => {
     const real = shapes(recorded());
     const mine = shapes(await ours());

@@ -1,6 +1,6 @@
 /**
- * Every refusal: status, code, param and the exact message; and beside it the request that is right and passes.
- * An entry of docs/emulator.md without a test here is a bug of this file.
+ * Every refusal: status, code, param and the exact message; and next to it the correct request, which passes. An entry
+ * of docs/emulator.md without a test here is a bug in this file.
  */
 
 import { describe, expect, test } from "vitest";
@@ -95,7 +95,7 @@ const noReasoning = (rule: string, item: Json | undefined, needed: Json | undefi
     `Item '${idOf(item)}' of type '${String(item?.["type"])}' was provided without its required 'reasoning' item: '${idOf(needed)}'.`,
   );
 
-/** One tool step: what was sent, what came, and the request that goes on properly. */
+/** One tool step: the request, the answer, and its correct continuation. */
 async function oneStep(options: EmulatorOptions = {}, script = calls) {
   const emulator = await scripted(script, options);
   const first = user("go");
@@ -108,13 +108,13 @@ async function oneStep(options: EmulatorOptions = {}, script = calls) {
 
 type Step = Awaited<ReturnType<typeof oneStep>>;
 
-/** One refusal: the request that breaks the rule, what is said to it, and the same request mended, which passes. */
+/** One refusal: the request that breaks the rule, the answer to it, and the corrected request, which passes. */
 interface Row {
   readonly name: string;
   readonly broken: (step: Step) => Json;
   readonly refused: Expected | ((step: Step) => Expected);
   readonly mended?: (step: Step) => Json;
-  /** What the first step was made with. */
+  /** The options of the first step. */
   readonly options?: EmulatorOptions;
   readonly script?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -174,7 +174,7 @@ const toolNumber = (index: number): Json => ({
 });
 
 describe("A. pairing and ordering", () => {
-  test("a whole group comes back and is accepted", async () => {
+  test("a whole group goes back and is accepted", async () => {
     const { emulator, input } = await oneStep();
     await expectAccepted(emulator, ask(input));
   });
@@ -296,7 +296,7 @@ afterwards: repeat
     await expectAccepted(emulator, ask([...input, ...done, user("more")]));
   });
 
-  test("P11: reasoning without a summary is not nothing", async () => {
+  test("P11: reasoning without a summary still counts", async () => {
     const { emulator, input } = await oneStep();
     const done = outputOf({ json: await expectAccepted(emulator, ask(input)) });
     expect(done[0]?.["summary"]).toEqual([]);
@@ -326,7 +326,7 @@ afterwards: repeat
     );
   });
 
-  test("switch followerText: any takes an edited message after reasoning", async () => {
+  test("switch followerText: any accepts an edited message after reasoning", async () => {
     const script = "steps: [{output: [{reasoning: a}, {message: One.}]}]";
     const edited = { role: "assistant", content: "Two." };
     const exact = await oneStep({}, script);
@@ -552,7 +552,7 @@ describe("C. encrypted content", () => {
     });
   });
 
-  test("E07: the ciphertext of output_item.added; E08: three different ones, the later two valid", async () => {
+  test("E07: the ciphertext of output_item.added; E08: three different ones, of which the later two are valid", async () => {
     const emulator = await scripted(calls);
     const first = user("go");
     const { events } = await stream(emulator, ask([first]));
@@ -574,7 +574,7 @@ describe("C. encrypted content", () => {
     await expectAccepted(emulator, ask([first, whole[0], ...rest]));
   });
 
-  test("H06: a prefix-bound model drops in silence, and the report shows it", async () => {
+  test("H06: a prefix-bound model drops thoughts without an error, and the report shows it", async () => {
     const emulator = await scripted(calls);
     const bound = { model: "emu-prefix-bound" };
     const output = outputOf(await post(emulator, ask([user("go")], bound)));
@@ -877,7 +877,7 @@ describe("E. schema and fields", () => {
   ]);
 });
 
-describe("X. requests that are wrong in themselves", () => {
+describe("X. requests that are invalid on their own", () => {
   testPlainRows([
     [
       "malformed JSON",
@@ -987,7 +987,7 @@ describe("X. requests that are wrong in themselves", () => {
     ],
   ]);
 
-  test("JSON nested a million deep is refused, not a crash", async () => {
+  test("JSON nested a million deep is refused and does not crash the emulator", async () => {
     const emulator = await emulatorFor();
     const reply = await post(emulator, "[".repeat(1_000_000) + "]".repeat(1_000_000));
     expect(reply.status).toBe(400);
@@ -1037,14 +1037,14 @@ describe("X. requests that are wrong in themselves", () => {
   });
 });
 
-test("what codex sends beside the documented parameters is accepted", async () => {
+test("parameters that codex sends beyond the documented ones are accepted", async () => {
   const emulator = await emulatorFor();
   const metadata = { "x-codex-installation-id": "3f1c", "x-codex-turn-metadata": "{}" };
   await expectAccepted(emulator, ask("hello", { client_metadata: metadata }));
 });
 
 describe("lenient mode", () => {
-  test("answers where strict refuses, and says what it tolerated", async () => {
+  test("answers where strict mode refuses, and reports what it tolerated", async () => {
     const { emulator, first, output } = await oneStep({ mode: "lenient" });
     await expectAccepted(emulator, ask([first, output[0], user("more")]));
     await expectAccepted(emulator, ask([first, output[1], user("more")]));
@@ -1053,7 +1053,7 @@ describe("lenient mode", () => {
     expect((await post(emulator, ask("hello"), { authorization: "" })).status).toBe(200);
   });
 
-  test("answers parameters nobody knows, as if they were not sent", async () => {
+  test("ignores unknown parameters", async () => {
     const emulator = await emulatorFor({ mode: "lenient" });
     await expectAccepted(emulator, ask("hello", { surprise: 1, another: { deep: true } }));
     const [tolerating] = emulator.report().requests;
@@ -1066,7 +1066,7 @@ describe("lenient mode", () => {
     });
   });
 
-  test("still refuses what cannot be understood", async () => {
+  test("still refuses what cannot be parsed", async () => {
     const emulator = await emulatorFor({ mode: "lenient" });
     expect((await post(emulator, { input: "hello" })).status).toBe(400);
     expect((await post(emulator, { model: "emu-reasoner", input: 7 })).status).toBe(400);

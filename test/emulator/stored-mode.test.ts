@@ -60,7 +60,7 @@ test("a chain and a full replay together are duplicates", async () => {
   ]);
 });
 
-test("item_reference and bare reasoning ids work for what was stored, for its own account only", async () => {
+test("item_reference and bare reasoning ids work for stored items, for their own account only", async () => {
   const emulator = await scripted(script);
   const one = await post(emulator, { ...stored, input: "go" });
   const [reasoning, call] = outputOf(one);
@@ -78,7 +78,7 @@ test("item_reference and bare reasoning ids work for what was stored, for its ow
   ]);
 });
 
-test("a reference to reasoning is followed by its call without an id: the AI SDK sends it so", async () => {
+test("a reference to reasoning may be followed by its call without an id, as the AI SDK sends it", async () => {
   const emulator = await scripted(script);
   const [reasoning, call] = outputOf(await post(emulator, { ...stored, input: "go" }));
   const input = [
@@ -119,7 +119,7 @@ test("store:false and a failed stream leave nothing to retrieve", async () => {
   expect((await get(emulator, `/responses/${String(one.json["id"])}`)).status).toBe(404);
 });
 
-test("X-cancel: background: queued, then completed when looked at; or cancelled", async () => {
+test("X-cancel: background: queued, then completed when retrieved; or cancelled", async () => {
   const emulator = await emulatorFor();
   const one = await post(emulator, { ...stored, input: "hello", background: true });
   expect(one.json).toMatchObject({ status: "queued", output: [] });
@@ -173,7 +173,7 @@ const compacted = async (emulator: Awaited<ReturnType<typeof emulatorFor>>) => {
 };
 
 describe("compaction", () => {
-  test("the item is accepted back, and the model finds its notes in it", async () => {
+  test("gives an item that is accepted back, and the model finds its notes in it", async () => {
     const emulator = await emulatorFor();
     const items = await compacted(emulator);
     expect(items.map((item) => item["type"])).toEqual(["message", "compaction"]);
@@ -183,7 +183,7 @@ describe("compaction", () => {
     expect(said).not.toContain("no longer have my notes");
   });
 
-  test("it is bound like reasoning", async () => {
+  test("is bound like reasoning", async () => {
     const emulator = await emulatorFor();
     const items = await compacted(emulator);
     const id = String(items[1]?.["id"]);

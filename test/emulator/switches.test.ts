@@ -1,4 +1,4 @@
-/** Each switch changes what it says, and the documentation lists what there is. */
+/** Each switch changes what it says, and the documentation lists all of them. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -38,7 +38,7 @@ const dropped = async (model: string, prefixBinding: "off" | "silent"): Promise<
   return emulator.report().requests.at(-1)?.dropped.length;
 };
 
-describe("what is accepted", () => {
+describe("switches for accepting", () => {
   test.each([
     ["reasoningStatus", { reasoningStatus: "accept" }, { status: "completed" }],
     [
@@ -52,7 +52,7 @@ describe("what is accepted", () => {
     expect(await replayed(switches, (item) => ({ ...item, ...extra }))).toBe(200);
   });
 
-  test("reasoningIdUnstored: Azure's reading refuses the id and takes the ciphertext alone", async () => {
+  test("reasoningIdUnstored: Azure's variant refuses the id and accepts the ciphertext alone", async () => {
     const switches = { reasoningIdUnstored: "refuse" };
     expect(await replayed({}, (item) => item)).toBe(200);
     expect(await replayed(switches, (item) => item)).toBe(404);
@@ -85,7 +85,7 @@ describe("what is accepted", () => {
   });
 });
 
-describe("what is sent", () => {
+describe("switches for sending", () => {
   test("ciphertextWithoutInclude", async () => {
     const plain = { model: "emu-reasoner", store: false, input: "go" };
     const sent = outputOf(await post(await scripted(script), plain));
@@ -119,7 +119,7 @@ describe("what is sent", () => {
     expect(usual.raw).not.toContain("[DONE]");
   });
 
-  test("obfuscation unless it is switched off in the request", async () => {
+  test("obfuscation, unless the request switches it off", async () => {
     const emulator = await emulatorFor();
     const { events } = await stream(emulator, ask("hello"));
     const deltas = events.filter((event) => String(event["type"]).endsWith(".delta"));
