@@ -3,7 +3,6 @@
 export type {
   AgentHandle,
   CompactOptions,
-  Cut,
   EventsOptions,
   ExplainOptions,
   FollowOptions,
@@ -73,7 +72,7 @@ export { type ProviderTool, type Model, PROFILES } from "./runtime/providers/ind
 export {
   type Agent,
   type AgentOptions,
-  type AnswerOf,
+  type InferOutput,
   createAgent,
   type OpenSessionOptions,
   type OutputSchema,

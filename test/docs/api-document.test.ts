@@ -34,7 +34,6 @@ test("docs/api.md names every public export, types included", () => {
     ...exportsOf("src/diagnostics/check/index.ts"),
     ...exportsOf("src/access/server/index.ts"),
     ...exportsOf("src/access/client/index.ts"),
-    ...exportsOf("src/base/api/index.ts"),
   ];
   expect(all.length).toBeGreaterThan(50);
   expect(all.filter((name) => !isNamed(name))).toEqual([]);

@@ -80,7 +80,7 @@ export async function converse(parts: readonly Part[]): Promise<Recorded> {
       await turn.result();
       began = undefined;
       if (part.afterwards === "retry") await session.retry().result();
-      else if (part.afterwards === "undo") await session.truncate({ keepTurns: 1 });
+      else if (part.afterwards === "undo") await session.keepLastTurns(1);
       else if (part.afterwards === "compact") await session.compact();
     }
     const events: LoggedEvent[] = [];

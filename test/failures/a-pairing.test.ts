@@ -302,7 +302,7 @@ test("P15 deleting a message deletes the whole group it belongs to", async () =>
   await b.ask("One.");
   await b.ask("Two.");
   const unwanted = ofType(await b.log(), "assistant_message").at(-1);
-  await b.session.truncate({ from: unwanted?.seq ?? -1 });
+  await b.session.truncateFrom(unwanted?.seq ?? -1);
   await b.ask("Three.");
   expect(outline(lastInput(b.emulator))).toEqual(["user", "reasoning+", "assistant+", "user", "user"]);
   expectNoneRefused(b.emulator);

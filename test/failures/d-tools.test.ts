@@ -90,7 +90,7 @@ test("T02 cutting history never leaves an output without its call", async () => 
   await b.ask("First.");
   await b.ask("Second.");
   // A cut requested from a result on removes the whole group of that result.
-  await b.session.truncate({ from: ofType(await b.log(), "tool_result").at(-1)?.seq ?? -1 });
+  await b.session.truncateFrom(ofType(await b.log(), "tool_result").at(-1)?.seq ?? -1);
   await b.ask("Third.");
   expect(outline(lastInput(b.emulator))).toEqual([
     "user",
@@ -102,7 +102,7 @@ test("T02 cutting history never leaves an output without its call", async () => 
     "user",
     "user",
   ]);
-  await b.session.truncate({ keepTurns: 2 });
+  await b.session.keepLastTurns(2);
   await b.ask("Fourth.");
   expect(outline(lastInput(b.emulator))).toEqual(["user", "user", "reasoning+", "assistant+", "user"]);
   expectNoneRefused(b.emulator);

@@ -48,7 +48,7 @@ test("law 4: an event records every break of the prefix, and explain names what 
   const session = await agent.open({ id: "b" });
   await session.send("Thanks").result();
   await session.send("Please refuse this.").result();
-  await session.truncate({ keepTurns: 1 });
+  await session.keepLastTurns(1);
   const decisions = await session.explain();
   const events: LoggedEvent[] = [];
   for await (const event of session.events()) events.push(event);

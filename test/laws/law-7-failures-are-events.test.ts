@@ -140,6 +140,6 @@ test("law 7: a programmer's mistake throws and leaves no event", async () => {
   const before = (await logged(session)).length;
   expect(() => session.edit(999, "x")).toThrow(expect.objectContaining({ code: "not_a_message" }) as Error);
   expect(() => session.resume()).toThrow(expect.objectContaining({ code: "nothing_to_resume" }) as Error);
-  await expect(session.truncate({ keepTurns: 0 })).rejects.toMatchObject({ code: "keep_turns_invalid" });
+  await expect(session.keepLastTurns(0)).rejects.toMatchObject({ code: "keep_turns_invalid" });
   expect((await logged(session)).length).toBe(before);
 });

@@ -145,7 +145,7 @@ async function converse(first: string, actions: readonly Action[]): Promise<Cros
         await run(turn);
       } else if (one.type === "retry" && messages.length > 0) await run(session.retry());
       else if (one.type === "undo" && messages.length > 1)
-        await session.truncate({ from: messages.at(-1) as number });
+        await session.truncateFrom(messages.at(-1) as number);
     }
     const events: LoggedEvent[] = [];
     for await (const event of session.events()) events.push(event);

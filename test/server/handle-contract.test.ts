@@ -214,7 +214,7 @@ const SCENARIOS: readonly Scenario[] = [
       await handle.undo();
       const undone = await history(handle, "active");
       await handle.checkout({ to: await seqOf(handle, "turn_end") });
-      await handle.truncate({ keepTurns: 1 });
+      await handle.keepLastTurns(1);
       return [retried, edited, before, undone, await history(handle), looks(handle)];
     },
   },
@@ -387,8 +387,8 @@ const SCENARIOS: readonly Scenario[] = [
         await codeOf(() => handle.edit(0, "x")),
         await codeOf(() => handle.undo()),
         await codeOf(() => handle.rename(" ")),
-        await codeOf(() => handle.truncate({ keepTurns: 0 })),
-        await codeOf(() => handle.truncate({ from: 77 })),
+        await codeOf(() => handle.keepLastTurns(0)),
+        await codeOf(() => handle.truncateFrom(77)),
         await codeOf(() => handle.approve("pr_nothing")),
         await codeOf(() => handle.send("x", { turn: "not a turn" })),
       ];

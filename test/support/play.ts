@@ -142,12 +142,12 @@ class Player {
         return;
       }
       case "keep_turns":
-        if (this.#messages().length > 0) await session.truncate({ keepTurns: action.turns });
+        if (this.#messages().length > 0) await session.keepLastTurns(action.turns);
         return;
       case "cut_from": {
         // Not the very first events: a session without its start is a different case.
         const event = chosen(await this.#path(), action.pick);
-        if (event !== undefined && event.seq > 0) await session.truncate({ from: event.seq });
+        if (event !== undefined && event.seq > 0) await session.truncateFrom(event.seq);
         return;
       }
       case "compact":

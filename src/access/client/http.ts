@@ -4,14 +4,15 @@
  */
 
 import {
+  asErrorCode,
   type Clock,
+  codedError,
   codeOf,
   messageOf,
   objectOf,
   stringOf,
   ThroughlineError,
   tryParseJson,
-  codedError,
 } from "../../base/support/index.ts";
 
 export interface HttpParts {
@@ -128,10 +129,11 @@ async function errorFrom(response: Response, url: string): Promise<ThroughlineEr
   const body = tryParseJson(await response.text().catch(() => ""));
   const error = objectOf(objectOf(body)["error"]);
   const { status } = response;
+  const code = stringOf(error["code"]);
   return new ThroughlineError({
-    code: stringOf(error["code"]) ?? "not_a_server",
+    code: asErrorCode(code, code === undefined ? "not_a_server" : "server_error"),
     message: stringOf(error["message"]) ?? `${url} answered ${status}, but not like a Throughline server`,
-    details: { status },
+    details: { status, code },
   });
 }
 

@@ -5,7 +5,6 @@
 
 import type {
   CompactOptions,
-  Cut,
   Decision,
   EventsOptions,
   ExplainOptions,
@@ -157,8 +156,12 @@ export class RemoteSession implements SessionHandle {
     await this.#change("undo", {});
   }
 
-  async truncate(cut: Cut): Promise<void> {
-    await this.#change("truncate", cut);
+  async keepLastTurns(count: number): Promise<void> {
+    await this.#change("truncate", { keepTurns: count });
+  }
+
+  async truncateFrom(seq: number): Promise<void> {
+    await this.#change("truncate", { from: seq });
   }
 
   async checkout(options: { readonly to: number }): Promise<void> {

@@ -3,9 +3,16 @@
  * all does not affect it.
  */
 
-import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
+import {
+  completedText,
+  type StoppedTurn,
+  type Turn,
+  type TurnResult,
+  type TurnState,
+  turnResult,
+} from "../../base/api/index.ts";
 import { NO_USAGE, type SessionEvent } from "../../base/events/index.ts";
-import { codeOf, messageOf, onAbort, ThroughlineError } from "../../base/support/index.ts";
+import { codeOf, messageOf, onAbort } from "../../base/support/index.ts";
 
 export interface RemoteTurnParts {
   /** Empty if only the server knows it. */
@@ -50,13 +57,7 @@ export class RemoteTurn implements Turn {
   }
 
   async text(): Promise<string> {
-    const { status, text, error, reason } = await this.result();
-    if (status === "completed") return text;
-    throw new ThroughlineError({
-      code: error?.code ?? `turn_${status}`,
-      message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
-      details: { status, reason },
-    });
+    return completedText(await this.result());
   }
 
   /** Best effort: if the server cannot be reached, the result says so. */
@@ -122,8 +123,8 @@ export class RemoteTurn implements Turn {
   }
 }
 
-const LOST: TurnResult = { status: "interrupted", text: "", usage: NO_USAGE, steps: 0 };
-const UNKNOWN_TURN: TurnResult = {
+const LOST: StoppedTurn = { status: "interrupted", text: "", usage: NO_USAGE, steps: 0 };
+const UNKNOWN_TURN: StoppedTurn = {
   ...LOST,
   error: { code: "turn_unknown", message: "the server no longer knows the turn" },
 };
@@ -132,7 +133,7 @@ const MAX_LOST = 20;
 /** The request was sent, and only the server knows its outcome. */
 function unreachable(error: unknown, cancelled: boolean): TurnResult {
   const status = cancelled ? "cancelled" : "failed";
-  return { ...LOST, status, error: { code: "server_unreachable", message: messageOf(error) } };
+  return turnResult({ ...LOST, status, error: { code: "server_unreachable", message: messageOf(error) } });
 }
 
 const MAX_HELD = 1000;

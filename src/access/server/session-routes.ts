@@ -1,6 +1,5 @@
 /** Sessions: list, create, read, rename, change the model, history, remove. */
 
-import type { Cut } from "../../base/api/index.ts";
 import { type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { ListOptions } from "../../runtime/log/index.ts";
@@ -96,8 +95,11 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   });
   change("undo", () => (session) => session.undo());
   change("truncate", (body) => {
-    const cut = cutFrom(body);
-    return (session) => session.truncate(cut);
+    const [keepTurns, from] = [body.number("keepTurns"), body.number("from")];
+    body.done();
+    if (keepTurns !== undefined && from === undefined) return (session) => session.keepLastTurns(keepTurns);
+    if (from !== undefined && keepTurns === undefined) return (session) => session.truncateFrom(from);
+    throw codedError("field_invalid", "give either keepTurns or from");
   });
   change("checkout", (body) => {
     const to = required("to", body.number("to"));
@@ -140,14 +142,6 @@ function behindIn(c: RouteContext): ListOptions["behind"] {
   if (id === "")
     throw codedError("parameter_invalid", "before must be TIME,ID of the last session already listed");
   return { modifiedAt: Number(time), id };
-}
-
-function cutFrom(body: Fields): Cut {
-  const [keepTurns, from] = [body.number("keepTurns"), body.number("from")];
-  body.done();
-  if (keepTurns !== undefined && from === undefined) return { keepTurns };
-  if (from !== undefined && keepTurns === undefined) return { from };
-  throw codedError("field_invalid", "give either keepTurns or from");
 }
 
 async function* linesOf(events: AsyncIterable<LoggedEvent>): AsyncGenerator<string> {

@@ -4,7 +4,7 @@
  * process. Every process reads a turn's state from the log; memory only adds what the log cannot say.
  */
 
-import type { TurnResult, TurnState } from "../../base/api/index.ts";
+import { type TurnResult, turnResult, type TurnState } from "../../base/api/index.ts";
 import { codedError, createIdSource, onAbort } from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
@@ -112,7 +112,7 @@ function stateInLog(facts: TurnFacts, session: Session, open: string | undefined
 function resultOf({ end, text, usage, steps }: TurnFacts): TurnResult {
   if (end === undefined) return { status: "interrupted", text, usage, steps };
   const { status, reason, error } = end;
-  return publicResult({ status, text, usage: end.usage, steps: end.steps, reason, error });
+  return publicResult(turnResult({ status, text, usage: end.usage, steps: end.steps, reason, error }));
 }
 
 /** Returns the state when the turn has ended, wherever it runs, or the current one when the signal aborts. */

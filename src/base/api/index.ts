@@ -24,7 +24,6 @@ export type {
 } from "./request-views.ts";
 export type {
   CompactOptions,
-  Cut,
   EventsOptions,
   FollowOptions,
   ForkOptions,
@@ -35,4 +34,15 @@ export type {
   SessionHandle,
   TurnOptions,
 } from "./session-handle.ts";
-export type { Turn, TurnResult } from "./turn.ts";
+export {
+  completedText,
+  type CompletedTurn,
+  type FailedTurn,
+  type IncompleteReason,
+  type IncompleteTurn,
+  type StoppedTurn,
+  type Turn,
+  type TurnEnding,
+  type TurnResult,
+  turnResult,
+} from "./turn.ts";

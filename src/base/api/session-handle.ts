@@ -52,9 +52,6 @@ export interface ForkOptions {
   readonly compacted?: boolean | undefined;
 }
 
-/** `keepTurns` cuts the front away, `from` the end. */
-export type Cut = { readonly keepTurns: number } | { readonly from: number };
-
 export interface CompactOptions {
   readonly instructions?: string | undefined;
   readonly keepTurns?: number | undefined;
@@ -123,7 +120,10 @@ export interface SessionHandle {
   fork(options?: ForkOptions): Promise<SessionHandle>;
   /** Takes back the last message and what came of it. */
   undo(): Promise<void>;
-  truncate(cut: Cut): Promise<void>;
+  /** Drops everything before the last `count` turns from later requests. The log keeps it. */
+  keepLastTurns(count: number): Promise<void>;
+  /** Drops the event `seq` and everything after it from later requests. The log keeps it. */
+  truncateFrom(seq: number): Promise<void>;
   /** Goes to another branch: the path as it was at the end of the turn that `to` belongs to. */
   checkout(options: { readonly to: number }): Promise<void>;
   compact(options?: CompactOptions): Promise<void>;

@@ -1,25 +1,105 @@
-/** A turn in its caller's hands, and what came of it. */
+/** A turn as its caller sees it, and how it ended. */
 
 import type { ErrorInfo, SessionEvent, TurnStatus, Usage } from "../events/index.ts";
+import { asErrorCode, assertNever, ThroughlineError } from "../support/index.ts";
 
-/** `Output`: the value of an answer that was asked for by a schema. */
-export interface TurnResult<Output = unknown> {
-  readonly status: TurnStatus;
+interface TurnTotals {
+  /** The answer's text; of a turn that did not complete, what there was of it. */
   readonly text: string;
-  readonly output?: Output | undefined;
   readonly usage: Usage;
   readonly steps: number;
-  /** For `incomplete`: which limit. */
-  readonly reason?: string | undefined;
-  readonly error?: ErrorInfo | undefined;
 }
 
-/** Leaving its loop early, iterating twice or not at all changes nothing about the turn. */
+/** The turn ended with an answer. `output` is the validated value if the turn had an output schema. */
+export interface CompletedTurn<Output = unknown> extends TurnTotals {
+  readonly status: "completed";
+  readonly output: Output;
+  readonly reason?: undefined;
+  readonly error?: undefined;
+}
+
+/** A limit ended the turn. `reason` names the limit. */
+export interface IncompleteTurn extends TurnTotals {
+  readonly status: "incomplete";
+  readonly reason: IncompleteReason;
+  readonly error?: ErrorInfo | undefined;
+  readonly output?: undefined;
+}
+
+/** An error ended the turn. */
+export interface FailedTurn extends TurnTotals {
+  readonly status: "failed";
+  readonly error: ErrorInfo;
+  readonly reason?: undefined;
+  readonly output?: undefined;
+}
+
+/** A person stopped the turn (`cancelled`), or its process or its writer lost the session (`interrupted`). */
+export interface StoppedTurn extends TurnTotals {
+  readonly status: "cancelled" | "interrupted";
+  readonly error?: ErrorInfo | undefined;
+  readonly reason?: undefined;
+  readonly output?: undefined;
+}
+
+/** How a turn ended, discriminated by `status`. */
+export type TurnResult<Output = unknown> = CompletedTurn<Output> | IncompleteTurn | FailedTurn | StoppedTurn;
+
+/** The limit that ended an incomplete turn; a provider may give a reason of its own. */
+export type IncompleteReason =
+  | "context"
+  | "empty_response"
+  | "loop"
+  | "max_cost"
+  | "max_output_tokens"
+  | "max_steps"
+  | "time"
+  | (string & {});
+
+/** A turn under way. Leaving its loop early, iterating it twice or not at all does not affect the turn. */
 export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   readonly id: string;
-  /** Never rejects for what a provider or a tool did. */
+  /** Resolves when the turn has ended. Never rejects because of a provider or a tool. */
   result(): Promise<TurnResult<Output>>;
-  /** The answer; rejects unless the turn completed. */
+  /** Resolves to the answer's text. Rejects unless the turn completed. */
   text(): Promise<string>;
+  /** Stops the turn. It ends as `cancelled`. */
   cancel(): void;
+}
+
+/** The fields of a turn's end as a log or a step has them, before `status` decides which are present. */
+export interface TurnEnding extends TurnTotals {
+  readonly status: TurnStatus;
+  readonly reason?: string | undefined;
+  readonly error?: ErrorInfo | undefined;
+  readonly output?: unknown;
+}
+
+/** Builds the discriminated result from the fields of an ending. */
+export function turnResult({ status, reason, error, output, text, usage, steps }: TurnEnding): TurnResult {
+  const totals = { text, usage, steps };
+  switch (status) {
+    case "completed":
+      return { status, ...totals, output };
+    case "incomplete":
+      return { status, ...totals, reason: reason ?? "unknown", error };
+    case "failed":
+      return { status, ...totals, error: error ?? { code: "unknown", message: "the turn failed" } };
+    case "cancelled":
+    case "interrupted":
+      return { status, ...totals, error };
+    default:
+      return assertNever(status, "turn status");
+  }
+}
+
+/** Returns the text of a completed turn and throws for every other. */
+export function completedText(result: TurnResult): string {
+  if (result.status === "completed") return result.text;
+  const { status, error, reason } = result;
+  throw new ThroughlineError({
+    code: asErrorCode(error?.code, `turn_${status}`),
+    message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
+    details: { status, reason, error },
+  });
 }

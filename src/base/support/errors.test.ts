@@ -5,11 +5,16 @@ import { codeOf, fileErrorOf, isThroughlineError, messageOf, ThroughlineError } 
 describe("ThroughlineError", () => {
   test("carries a code for programs, a message for people, and its cause", () => {
     const cause = new Error("inner");
-    const error = new ThroughlineError({ code: "x_failed", message: "it failed", details: { n: 1 }, cause });
+    const error = new ThroughlineError({
+      code: "log_failed",
+      message: "it failed",
+      details: { n: 1 },
+      cause,
+    });
     const { name, code, details, message } = error;
     expect({ name, code, details, message, cause: error.cause }).toEqual({
       name: "ThroughlineError",
-      code: "x_failed",
+      code: "log_failed",
       details: { n: 1 },
       message: "it failed",
       cause,

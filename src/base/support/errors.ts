@@ -3,15 +3,17 @@
  * What a provider or a tool does wrong travels as an event; only programmer and environment errors are thrown.
  */
 
+import { type ErrorCode, isRetryable } from "./error-codes.ts";
+
 export interface ThroughlineErrorOptions {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
 export class ThroughlineError extends Error {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(options: ThroughlineErrorOptions) {
@@ -20,10 +22,15 @@ export class ThroughlineError extends Error {
     this.code = options.code;
     this.details = options.details ?? {};
   }
+
+  /** Whether the same call can succeed later without a change by the caller. */
+  get retryable(): boolean {
+    return isRetryable(this.code);
+  }
 }
 
 /** What most errors are made of. */
-export function codedError(code: string, message: string, cause?: unknown): ThroughlineError {
+export function codedError(code: ErrorCode, message: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError({ code, message, cause });
 }
 

@@ -5,6 +5,7 @@ export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts"
 export { assertNever } from "./assert-never.ts";
 export { Broadcast } from "./broadcast.ts";
 export { type Clock, isoTime, systemClock } from "./clock.ts";
+export { asErrorCode, ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 export {
   codedError,
   codeOf,
@@ -38,7 +39,7 @@ export {
 } from "./json-types.ts";
 export { inert, inertFrom, inertJson, inertLine, withoutActive } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
-export { onAbort } from "./on-abort.ts";
+export { onAbort, untilAborted } from "./on-abort.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";

@@ -35,3 +35,15 @@ function share(signal: AbortSignal): Shared {
   shared.set(signal, made);
   return made;
 }
+
+/** Waits for a promise, but no longer than the signal allows: resolves to undefined as soon as the signal aborts. */
+export function untilAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => resolve(undefined));
+    promise.then(resolve, reject).finally(forget);
+  });
+}

@@ -1,12 +1,12 @@
 /** Was a request taken or refused? Taken as soon as output begins: the rest of the answer is not paid for. */
 
 import {
+  asErrorCode,
+  codedError,
   isObject,
   objectOf,
   stringOf,
-  ThroughlineError,
   tryParseJson,
-  codedError,
 } from "../../base/support/index.ts";
 import type { Reply, Frame } from "./reply.ts";
 
@@ -45,9 +45,10 @@ export function acceptanceOf(reply: Reply): Acceptance {
       code: "no_answer",
       message: `the stream ended after ${reply.frames.length} events, without output`,
     };
-    throw codedError(code, message);
+    throw codedError(asErrorCode(code, "no_answer"), message);
   }
-  if (reply.broken !== undefined) throw new ThroughlineError(reply.broken);
+  if (reply.broken !== undefined)
+    throw codedError(asErrorCode(reply.broken.code, "no_answer"), reply.broken.message);
   const body = tryParseJson(reply.text);
   if (isObject(body) && Array.isArray(body["output"])) return { accepted: true, seen: "a response object" };
   throw codedError("not_an_api", `HTTP ${reply.status} with ${describeBody(reply)}: is the base URL right?`);

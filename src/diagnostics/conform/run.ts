@@ -3,7 +3,15 @@
  * pointless throws: no server, no key, no such model, a web page.
  */
 
-import { type Clock, codeOf, messageOf, systemClock, codedError } from "../../base/support/index.ts";
+import {
+  asErrorCode,
+  type Clock,
+  codedError,
+  codeOf,
+  type ErrorCode,
+  messageOf,
+  systemClock,
+} from "../../base/support/index.ts";
 import { describe, type Refusal } from "./acceptance.ts";
 import { Context } from "./context.ts";
 import { type Facts, type Verdict, type Probe, Skip, type Suite } from "./probe.ts";
@@ -132,7 +140,7 @@ async function reach(context: Context): Promise<void> {
   throw codedError(code, `${what}: ${describe(plain.refusal)}`);
 }
 
-function reasonOf(refusal: Refusal): readonly [code: string, what: string] {
+function reasonOf(refusal: Refusal): readonly [code: ErrorCode, what: string] {
   const { status, code, shape } = refusal;
   if (status === 401 || status === 403) return ["api_key_refused", "the server wants another key"];
   if (code === "model_not_found") return ["model_not_found", "the server does not have this model"];
@@ -191,5 +199,5 @@ function secretFreeError(error: unknown, key: string | undefined): unknown {
   const message = messageOf(error);
   const safe = withoutKey(message, key);
   if (safe === message) return error;
-  return codedError(codeOf(error) ?? "internal", safe);
+  return codedError(asErrorCode(codeOf(error), "internal"), safe);
 }

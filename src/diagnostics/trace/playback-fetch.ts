@@ -3,7 +3,7 @@
  * Nothing is sent anywhere.
  */
 
-import { type Clock, ThroughlineError, codedError } from "../../base/support/index.ts";
+import { asErrorCode, type Clock, codedError, type ThroughlineError } from "../../base/support/index.ts";
 import type { RecordedRequest, Recording } from "./read-recording.ts";
 import { hashOf } from "./trace-writer.ts";
 import { answerOf } from "./wire-tap.ts";
@@ -92,7 +92,7 @@ async function stopHere(options: PlaybackOptions, signal: AbortSignal | undefine
 }
 
 function failure(error: RecordedRequest["error"]): ThroughlineError {
-  return new ThroughlineError(error ?? { code: "connection_lost", message: "the recording ends here" });
+  return codedError(asErrorCode(error?.code, "connection_lost"), error?.message ?? "the recording ends here");
 }
 
 class Pace {

@@ -1,16 +1,11 @@
 import { expect, test } from "vitest";
 
+import { type TurnEnding, type TurnResult, turnResult } from "../../base/api/index.ts";
 import { NO_USAGE } from "../../base/events/index.ts";
-import type { TurnResult } from "../../runtime/session/index.ts";
 import { exitCodeOf } from "./exit-codes.ts";
 
-const ended = (more: Partial<TurnResult>): TurnResult => ({
-  status: "completed",
-  text: "",
-  steps: 1,
-  usage: NO_USAGE,
-  ...more,
-});
+const ended = (more: Partial<TurnEnding>): TurnResult =>
+  turnResult({ status: "completed", text: "", steps: 1, usage: NO_USAGE, ...more });
 const failed = (code: string): TurnResult => ended({ status: "failed", error: { code, message: code } });
 
 test.for([

@@ -8,7 +8,14 @@
 import { existsSync, lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
+import {
+  asErrorCode,
+  codedError,
+  codeOf,
+  type ErrorCode,
+  messageOf,
+  type ThroughlineError,
+} from "../../base/support/index.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { readHead } from "./read-plain-file.ts";
 import { isInside, realPlace } from "./real-places.ts";
@@ -31,7 +38,7 @@ function foldersOf(cwd: string): readonly string[] {
 /** What is wrong with a file of the project. The file is then ignored: others wrote it, so it must not stop a run. */
 export interface ProjectProblem {
   readonly file: string;
-  readonly code: string;
+  readonly code: ErrorCode;
   /** Names the file. */
   readonly message: string;
 }
@@ -96,7 +103,9 @@ export function readProjectConfig(cwd: string): ReadProject {
     const config = readConfigFile(file);
     return config === undefined ? {} : { config: { ...config, root } };
   } catch (error) {
-    return { problem: { file, code: codeOf(error) ?? "config_invalid", message: messageOf(error) } };
+    return {
+      problem: { file, code: asErrorCode(codeOf(error), "config_invalid"), message: messageOf(error) },
+    };
   }
 }
 

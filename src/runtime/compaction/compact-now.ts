@@ -1,6 +1,6 @@
 /** A compaction that a person requested. */
 
-import type { CompactOptions, TurnResult } from "../../base/api/index.ts";
+import { type CompactOptions, type TurnResult, turnResult } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { TurnContext } from "../turn/index.ts";
@@ -44,5 +44,5 @@ export async function compactNow(
         message: `there is nothing to compact: ${turns === 0 ? "every message is already in a summary" : `nothing comes before the last ${turns === 1 ? "turn" : `${turns} turns`}`}`,
       },
     };
-  return { ...base, status, error };
+  return turnResult({ ...base, status, error });
 }

@@ -207,7 +207,7 @@ describe("a compaction and other changes of history", () => {
     await session.send("one").result();
     await session.send("two").result();
     await session.compact();
-    await session.truncate({ keepTurns: 5 });
+    await session.keepLastTurns(5);
     await session.send("three").result();
     expect(textsOf(inputOf(emulator, 3)).slice(1)).toEqual(["two", "answer b", "three"]);
   });
@@ -237,7 +237,7 @@ describe("a compaction and other changes of history", () => {
       await log.close();
       const reopened = await agent.open({ id: "crashed", store });
       expect(reopened.interrupted).toBe(true);
-      await reopened.truncate({ keepTurns: 2 });
+      await reopened.keepLastTurns(2);
       const path = activePath(await history(reopened));
       expect(path.filter((event) => "purpose" in event)).toEqual([]);
       expect((await reopened.preview()).violations).toEqual([]);

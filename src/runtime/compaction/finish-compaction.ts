@@ -3,7 +3,7 @@
  * runs again. If it was meant to make room for a turn that ran full, that turn then continues.
  */
 
-import type { TurnResult } from "../../base/api/index.ts";
+import { type TurnResult, turnResult } from "../../base/api/index.ts";
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import { walkPath } from "../fold/index.ts";
 import { compactAgainAndGoOn, type CompactingOptions } from "./compact-around-turn.ts";
@@ -17,7 +17,7 @@ export async function finishCompaction(
 ): Promise<TurnResult> {
   if (!wasForFullTurn(events)) return compactNow(options.contextFor(turn, "compaction"), closing, {});
   const { responses: _responses, ...outcome } = await compactAgainAndGoOn(turn, closing, options);
-  return outcome;
+  return turnResult(outcome);
 }
 
 /** Whether the last event before it is the end of a turn whose context was full. */

@@ -8,7 +8,7 @@ import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { fileProblem, readRegularFile, systemError } from "../../base/files/index.ts";
-import { codeOf, ThroughlineError } from "../../base/support/index.ts";
+import { codeOf, type ErrorCode, ThroughlineError } from "../../base/support/index.ts";
 import { removeUnfinishedBlobs } from "./leftovers.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
@@ -50,7 +50,7 @@ export class FileBlobs {
   }
 }
 
-function blobError(code: string, what: string, blob: string, cause: unknown): ThroughlineError {
+function blobError(code: ErrorCode, what: string, blob: string, cause: unknown): ThroughlineError {
   const details = { blob, errno: codeOf(cause) };
   return new ThroughlineError({ code, message: `${what}: ${fileProblem(cause)}`, details, cause });
 }

@@ -13,6 +13,7 @@ import {
   type Clock,
   codedError,
   codeOf,
+  type ErrorCode,
   messageOf,
   ThroughlineError,
 } from "../../base/support/index.ts";
@@ -393,7 +394,7 @@ export class FileLog implements Log {
     });
   }
 
-  #fail(code: string, why: string, next = "Open it again to continue"): ThroughlineError {
+  #fail(code: ErrorCode, why: string, next = "Open it again to continue"): ThroughlineError {
     const error = codedError(code, `session "${this.session}" can no longer be written: ${why}. ${next}`);
     this.#loss.abort(error);
     return error;

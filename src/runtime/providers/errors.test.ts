@@ -243,7 +243,7 @@ describe.each(Object.entries(TABLE))("%s", (expected, rows) => {
 });
 
 describe("TRUNC", () => {
-  test.each(["connection_lost", "connect_refused", "timeout_first_byte", "timeout_idle"])(
+  test.each(["connection_lost", "connect_refused", "timeout_first_byte", "timeout_idle"] as const)(
     "is the class of the connection error %s",
     (code) => {
       const error = new ThroughlineError({ code, message: "gone" });
@@ -284,7 +284,7 @@ describe("OTHER", () => {
     },
   );
 
-  test.each(["dns_failed", "tls_failed", "stream_limit", "bad_response"])(
+  test.each(["dns_failed", "tls_failed", "stream_limit", "bad_response"] as const)(
     "is the class of %s, a connection error that waiting does not fix",
     (code) => {
       expect(connectionError(new ThroughlineError({ code, message: "x" })).class).toBe("OTHER");

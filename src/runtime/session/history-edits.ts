@@ -1,6 +1,5 @@
 /** Where a cut may be made: never inside a group, never between a call and its result. */
 
-import type { Cut } from "../../base/api/index.ts";
 import {
   type Compaction,
   type EventDraft,
@@ -33,13 +32,15 @@ export function undoTo(path: readonly LoggedEvent[]): number {
   return edit === undefined ? previousOnPath(path, last.seq) : edit.seq - 1;
 }
 
-/** The event that makes a cut, or undefined if there is nothing to cut. */
-export function cutDraft(path: readonly LoggedEvent[], cut: Cut): EventDraft | undefined {
-  if ("from" in cut) {
-    const to = cutBefore(path, cut.from);
-    return path.length === 0 ? undefined : { type: "branch", to, why: "truncate" };
-  }
-  const before = lastTurnsFrom(path, cut.keepTurns);
+/** The event that drops what comes from `from` on, or undefined if the path is empty. */
+export function endCut(path: readonly LoggedEvent[], from: number): EventDraft | undefined {
+  const to = cutBefore(path, from);
+  return path.length === 0 ? undefined : { type: "branch", to, why: "truncate" };
+}
+
+/** The event that drops what comes before the last turns, or undefined if there is nothing to drop. */
+export function frontCut(path: readonly LoggedEvent[], keepTurns: number): EventDraft | undefined {
+  const before = lastTurnsFrom(path, keepTurns);
   const earlier = path.findLast((event): event is Compaction => event.type === "compaction");
   // Keeping more turns than are left must not bring back what an earlier cut removed.
   if (path.length === 0 || (earlier !== undefined && earlier.before >= before)) return undefined;

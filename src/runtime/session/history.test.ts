@@ -104,7 +104,7 @@ describe("truncate", () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
-    await session.truncate({ keepTurns: 1 });
+    await session.keepLastTurns(1);
     await session.send("three").result();
     expect(texts(inputOf(emulator, 2))).toEqual(["two", "answer b", "three"]);
     expect(ofType(await history(session), "user_message")).toHaveLength(3);
@@ -121,13 +121,13 @@ describe("truncate", () => {
     for (const type of ["tool_result", "tool_start", "tool_call", "reasoning"] as const) {
       const fork = await session.fork();
       const inFork = ofType(await history(fork), type)[0]?.seq ?? -1;
-      await fork.truncate({ from: inFork });
+      await fork.truncateFrom(inFork);
       const preview = await fork.preview();
       expect(preview.items.map((item) => item.type)).toEqual(["message"]);
       expect(preview.violations).toEqual([]);
       await fork.close();
     }
-    await session.truncate({ from: ofType(events, "response_end")[1]?.seq ?? -1 });
+    await session.truncateFrom(ofType(events, "response_end")[1]?.seq ?? -1);
     await session.send("two").result();
     expect(inputOf(emulator, 2).map((item) => item["type"])).toEqual([
       "message",
@@ -141,7 +141,7 @@ describe("truncate", () => {
 
   test("of an empty session does nothing and leaves it intact", async () => {
     const { session } = await scriptedSession(three);
-    await session.truncate({ keepTurns: 1 });
+    await session.keepLastTurns(1);
     await session.send("one").result();
     expect((await history(session))[0]?.type).toBe("session_start");
   });
@@ -317,7 +317,7 @@ describe("explain", () => {
     await session.send("two").result();
     const kept = await session.preview();
     expect(kept.decisions.filter(({ reason }) => reason === "prefix_changed")).toEqual([]);
-    await session.truncate({ keepTurns: 1 });
+    await session.keepLastTurns(1);
     const cut = await session.preview();
     expect(cut.decisions.filter(({ reason }) => reason === "prefix_changed").map(({ type }) => type)).toEqual(
       ["reasoning"],

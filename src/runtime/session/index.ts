@@ -11,7 +11,7 @@ export { rebuildRequest } from "./rebuild.ts";
 export type {
   Agent,
   AgentOptions,
-  AnswerOf,
+  InferOutput,
   OpenSessionOptions,
   OutputSchema,
   SendOptions,

@@ -1,38 +1,48 @@
-/** Structured output: the schema in the provider's form, and a check of the answer. */
+/** Structured output: the schema in the form a provider takes, and the check that an answer must pass. */
 
 import type { Settings } from "../../base/events/index.ts";
-import { isObject, messageOf, tryParseJson } from "../../base/support/index.ts";
-import { isStrictSchema, jsonSchemaValidator, tool } from "../tools/index.ts";
+import { isObject, tryParseJson } from "../../base/support/index.ts";
+import { type InputVerdict, isStrictSchema, tool } from "../tools/index.ts";
 import type { OutputSchema } from "./types.ts";
 
 export interface OutputFormat {
   readonly format: NonNullable<Settings["output"]>;
-  /** What is wrong with the answer, as a message for the model. */
-  judge(text: string): string | undefined;
-  read(text: string): unknown;
+  /** Parses an answer and validates it with the schema itself: refinements, defaults and transforms included. */
+  validate(text: string): Promise<InputVerdict>;
 }
 
 export function createOutputFormat(schema: OutputSchema): OutputFormat {
-  // A tool's input is described in the same ways, so `tool` can read each of them.
-  const { parameters } = tool({
+  // A tool's input takes the same two kinds of schema, and `tool` reads both.
+  const answer = tool({
     name: "output",
     description: "the answer",
     input: schema as never,
     run: () => undefined,
   });
-  const validate = jsonSchemaValidator(parameters);
+  const { parameters } = answer;
   return {
     format: { name: "output", schema: parameters, strict: isStrictSchema(parameters) },
-    judge(text) {
+    async validate(text) {
       const value = tryParseJson(text);
-      if (!isObject(value)) return "it is not a JSON object";
-      try {
-        const verdict = validate(value);
-        return verdict.ok ? undefined : verdict.message;
-      } catch (error) {
-        return messageOf(error);
-      }
+      return isObject(value) ? answer.validate(value) : { ok: false, message: "it is not a JSON object" };
     },
-    read: (text) => tryParseJson(text),
   };
+}
+
+/** Remembers the value of the answer that passed, so that a transform runs once per answer. */
+export class JudgedAnswer {
+  readonly #output: OutputFormat;
+  value: unknown;
+
+  constructor(output: OutputFormat) {
+    this.#output = output;
+  }
+
+  /** Says what is wrong with an answer, in words for the model. */
+  async complaint(text: string): Promise<string | undefined> {
+    const verdict = await this.#output.validate(text);
+    if (!verdict.ok) return verdict.message;
+    this.value = verdict.value;
+    return undefined;
+  }
 }

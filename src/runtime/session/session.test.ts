@@ -105,9 +105,9 @@ describe("send", () => {
     ["a model by name without modelFrom", (session) => session.setModel("a/b"), "model_by_name"],
     ["a fork of an empty session", (session) => session.fork(), "seq_unknown"],
     ["a request that was never made", (session) => session.explain({ request: 1 }), "request_unknown"],
-    ["a cut at an event that does not exist", (session) => session.truncate({ from: 7 }), "seq_unknown"],
-    ["keeping no turns", (session) => session.truncate({ keepTurns: 0 }), "keep_turns_invalid"],
-    ["keeping half a turn", (session) => session.truncate({ keepTurns: 1.5 }), "keep_turns_invalid"],
+    ["a cut at an event that does not exist", (session) => session.truncateFrom(7), "seq_unknown"],
+    ["keeping no turns", (session) => session.keepLastTurns(0), "keep_turns_invalid"],
+    ["keeping half a turn", (session) => session.keepLastTurns(1.5), "keep_turns_invalid"],
   ])("rejects invalid input asynchronously, with a code: %s", async (_what, work, code) => {
     const { session } = await scriptedSession(undefined);
     await expect(work(session)).rejects.toMatchObject({ code });
@@ -121,7 +121,7 @@ describe("send", () => {
     const reader = await agent.open({ id: "s1", store, mode: "read" });
     expect(codeOf(() => reader.send("x"))).toBe("log_read_only");
     expect(codeOf(() => reader.retry())).toBe("log_read_only");
-    await expect(reader.truncate({ keepTurns: 1 })).rejects.toMatchObject({ code: "log_read_only" });
+    await expect(reader.keepLastTurns(1)).rejects.toMatchObject({ code: "log_read_only" });
     await reader.close();
     await session.close();
     expect(codeOf(() => session.send("x"))).toBe("log_closed");

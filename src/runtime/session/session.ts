@@ -1,18 +1,20 @@
 /** The local session: one log, one turn at a time. */
 
-import type {
-  CompactOptions,
-  Cut,
-  ForkOptions,
-  Input,
-  RetryOptions,
-  SwitchPreview,
-  Turn,
-  TurnOptions,
-  TurnResult,
+import {
+  type CompactOptions,
+  type ForkOptions,
+  type Input,
+  type RetryOptions,
+  type SwitchPreview,
+  type Turn,
+  type TurnOptions,
+  type TurnResult,
+  type TurnEnding,
+  turnResult,
 } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import {
+  asErrorCode,
   codedError,
   codeOf,
   createIdSource,
@@ -32,10 +34,10 @@ import type { Model } from "../providers/index.ts";
 import { closeCall, LiveLog, resumePlan, stoppedBy, TURN_CANCELLED, type TurnPlan } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
-import { cutDraft, endOfTurnAt, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
+import { endCut, endOfTurnAt, frontCut, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
 import { keptSteps } from "./kept-steps.ts";
-import { createOutputFormat } from "./output-schema.ts";
+import { createOutputFormat, JudgedAnswer } from "./output-schema.ts";
 import { switchPreview } from "./previews.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
@@ -44,7 +46,7 @@ import { TurnContexts } from "./turn-contexts.ts";
 import type { TurnHandle } from "./turn-handle.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import type { TurnOverrides } from "./turn-setup.ts";
-import type { AgentOptions, AnswerOf, OutputSchema, SendOptions, Session } from "./types.ts";
+import type { AgentOptions, InferOutput, OutputSchema, SendOptions, Session } from "./types.ts";
 
 export interface LocalSessionParts {
   readonly log: Log;
@@ -101,7 +103,8 @@ export class LocalSession extends SessionView implements Session {
   send<Schema extends OutputSchema>(
     input: Input,
     options: SendOptions & { readonly output: Schema },
-  ): Turn<AnswerOf<Schema>>;
+  ): Turn<InferOutput<Schema>>;
+  send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
   send(input: Input, options: SendOptions = {}): Turn {
     assertInput(input);
@@ -237,8 +240,13 @@ export class LocalSession extends SessionView implements Session {
     await this.#change({ type: "branch", to: undoTo(this.#live.path), why: "undo" });
   }
 
-  async truncate(cut: Cut): Promise<void> {
-    const draft = cutDraft(this.#live.path, cut);
+  async keepLastTurns(count: number): Promise<void> {
+    const draft = frontCut(this.#live.path, count);
+    if (draft !== undefined) await this.#change(draft);
+  }
+
+  async truncateFrom(seq: number): Promise<void> {
+    const draft = endCut(this.#live.path, seq);
     if (draft !== undefined) await this.#change(draft);
   }
 
@@ -257,7 +265,7 @@ export class LocalSession extends SessionView implements Session {
     const { status, error } = await turn.result();
     if (status === "completed") return;
     throw codedError(
-      error?.code ?? `compaction_${status}`,
+      asErrorCode(error?.code, `compaction_${status}`),
       error?.message ?? `the compaction was ${status}: nothing was changed`,
     );
   }
@@ -292,16 +300,15 @@ export class LocalSession extends SessionView implements Session {
     if (nothing !== undefined) return nothing;
     try {
       const plan = await prepare();
-      const { output } = overrides;
       const opening = [...this.#sessionStart(), ...plan.opening];
-      const judge = output === undefined ? undefined : (text: string) => output.judge(text);
+      const judged = overrides.output && new JudgedAnswer(overrides.output);
+      const judge = judged && ((text: string) => judged.complaint(text));
       const { responses: _responses, ...outcome } = await runTurnCompacting(
         turn,
         { ...plan, opening, judge },
         this.#contexts.around(handle.signal, overrides),
       );
-      if (output === undefined || outcome.status !== "completed") return outcome;
-      return { ...outcome, output: output.read(outcome.text) };
+      return turnResult({ ...outcome, output: judged?.value });
     } catch (error) {
       return { ...NOTHING, status: "failed", error: errorInfoOf(error) };
     }
@@ -314,17 +321,17 @@ export class LocalSession extends SessionView implements Session {
   /** A turn that was cancelled while it waited leaves its end, so that its id starts nothing later. */
   async #unbegun({ signal, abortedBefore }: TurnHandle, turn: string): Promise<TurnResult | undefined> {
     if (!signal.aborted) return this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
-    const result = { ...NOTHING, ...stoppedBy({ signal }) };
+    const result = turnResult({ ...NOTHING, ...stoppedBy({ signal }) });
     if (abortedBefore || codeOf(signal.reason) !== TURN_CANCELLED) return result;
     try {
       await this.endUnbegun(turn, result);
       return result;
     } catch (error) {
-      return { ...result, status: "failed", error: errorInfoOf(error) };
+      return { ...NOTHING, status: "failed", error: errorInfoOf(error) };
     }
   }
 
-  async endUnbegun(turn: string, { status, error }: Pick<TurnResult, "status" | "error">): Promise<void> {
+  async endUnbegun(turn: string, { status, error }: Pick<TurnEnding, "status" | "error">): Promise<void> {
     const end: EventDraft = {
       type: "turn_end",
       turn,

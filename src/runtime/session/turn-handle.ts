@@ -2,9 +2,9 @@
  * A turn in the caller's hands. Leaving its loop early, iterating twice or not at all changes nothing about the turn.
  */
 
-import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
+import { completedText, type Turn, type TurnOptions, type TurnResult } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
-import { Broadcast, codedError, onAbort, ThroughlineError } from "../../base/support/index.ts";
+import { Broadcast, codedError, onAbort } from "../../base/support/index.ts";
 import { TURN_CANCELLED } from "../turn/index.ts";
 
 export class TurnHandle implements Turn {
@@ -46,13 +46,7 @@ export class TurnHandle implements Turn {
   }
 
   async text(): Promise<string> {
-    const { status, text, error, reason } = await this.#result;
-    if (status === "completed") return text;
-    throw new ThroughlineError({
-      code: error?.code ?? `turn_${status}`,
-      message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
-      details: { status, reason },
-    });
+    return completedText(await this.#result);
   }
 
   cancel(): void {

@@ -11,13 +11,13 @@ import type {
   SwitchPreview,
   Turn,
   TurnOptions,
-  TurnResult,
+  TurnEnding,
 } from "../../base/api/index.ts";
 import type { ReplayPolicy, SessionEvent } from "../../base/events/index.ts";
 import type { Clock, Given, JsonObject } from "../../base/support/index.ts";
 import type { Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import type { StandardSchema, Tool } from "../tools/index.ts";
+import type { OutputOf, StandardSchema, Tool } from "../tools/index.ts";
 import type { PermissionPolicy, TurnLimits, WireRecord } from "../turn/index.ts";
 
 export interface AgentOptions {
@@ -63,9 +63,9 @@ export interface Agent {
 /** A Standard Schema or a plain JSON Schema. */
 export type OutputSchema = StandardSchema | JsonObject;
 
-/** The JSON value that fits a schema, before the schema's own parser would change it; unknown for a plain JSON Schema. */
-export type AnswerOf<Schema extends OutputSchema> = Schema extends StandardSchema
-  ? NonNullable<Schema["~standard"]["types"]>["input"]
+/** The type of the value that a schema's own parser returns, after defaults and transforms; `unknown` for a JSON Schema. */
+export type InferOutput<Schema extends OutputSchema> = Schema extends StandardSchema
+  ? OutputOf<Schema>
   : unknown;
 
 export interface SendOptions extends TurnOptions {
@@ -85,7 +85,8 @@ export interface Session extends SessionHandle {
   send<Schema extends OutputSchema>(
     input: Input,
     options: SendOptions & { readonly output: Schema },
-  ): Turn<AnswerOf<Schema>>;
+  ): Turn<InferOutput<Schema>>;
+  send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
   /**
    * Opened to read: reads what another process has written since, and whether it still writes (`writer`, `interrupted`).
@@ -101,7 +102,7 @@ export interface Session extends SessionHandle {
   /** Makes the session exist before anything is said in it, with the model that was chosen for it. Durable when it has resolved. */
   persist(): Promise<void>;
   /** Ends a turn that was promised and never began, so that its id says what became of it and starts nothing later. */
-  endUnbegun(turn: string, end: Pick<TurnResult, "status" | "error">): Promise<void>;
+  endUnbegun(turn: string, end: Pick<TurnEnding, "status" | "error">): Promise<void>;
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;
   fork(options?: ForkOptions): Promise<Session>;

@@ -5,12 +5,13 @@
 
 export { parseArguments } from "./arguments.ts";
 export { builtinTools } from "./builtin/index.ts";
+export type { InputVerdict } from "./input-schema.ts";
 export { jsonSchemaValidator } from "./json-schema.ts";
 export { renderToolOutput } from "./output.ts";
 export { expandParallelCall } from "./parallel-call.ts";
 export type { PermissionMode } from "../../base/events/index.ts";
 export { permissionFor } from "./permission.ts";
 export { createRegistry, type ToolRegistry } from "./registry.ts";
-export { type StandardSchema } from "./standard-schema.ts";
+export type { OutputOf, StandardSchema } from "./standard-schema.ts";
 export { isStrictSchema } from "./strict-schema.ts";
 export { type Tool, tool, type ToolAccess, type ToolContext } from "./tool.ts";

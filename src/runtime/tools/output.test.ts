@@ -29,7 +29,7 @@ describe("renderToolOutput on a value", () => {
     ["an Error", new Error("boom"), "boom"],
     ["a named Error", new TypeError("boom"), "TypeError: boom"],
     ["an Error without message", new RangeError(), "RangeError"],
-    ["our own error", new ThroughlineError({ code: "x", message: "do this" }), "do this"],
+    ["our own error", new ThroughlineError({ code: "edit_failed", message: "do this" }), "do this"],
     ["an Error with a cause", new Error("a", { cause: new TypeError("b") }), "a\ncaused by: TypeError: b"],
     [
       "JSON",

@@ -12,7 +12,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { codeOf, isThroughlineError } from "../../base/support/index.ts";
+import { codeOf, isThroughlineError, untilAborted } from "../../base/support/index.ts";
 import { CUT_OFF, type Group } from "../fold/index.ts";
 import { LOG_TOO_LARGE } from "../log/index.ts";
 import { remedyFor } from "../providers/index.ts";
@@ -43,7 +43,7 @@ export interface TurnPlan {
   /** The interrupted turn already had its answer; only its end is missing. */
   readonly answered?: boolean;
   /** Checks the final answer. A returned message is sent to the model as a correction, once. */
-  readonly judge?: ((text: string) => string | undefined) | undefined;
+  readonly judge?: ((text: string) => Promise<string | undefined>) | undefined;
 }
 
 type Ending = Pick<TurnOutcome, "status" | "reason" | "error">;
@@ -183,7 +183,10 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       continue;
     }
     const text = textOf(group).trim();
-    if (spent && (text === "" || plan.judge?.(text) !== undefined))
+    const judging = text === "" ? undefined : plan.judge?.(text);
+    const complaint = judging && (await untilAborted(judging, signal)); // the schema may be the caller's own code
+    if (judging !== undefined && signal.aborted) return { status: "cancelled" };
+    if (spent && (text === "" || complaint !== undefined))
       return { status: "incomplete", reason: "max_cost" };
     if (text === "" && !nudged) {
       // A completed response that only thought is asked again once, with a different request (failures.md R09).
@@ -192,7 +195,6 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       continue;
     }
     if (text === "") return { status: "incomplete", reason: "empty_response" };
-    const complaint = plan.judge?.(text);
     if (complaint === undefined) return { status: "completed" };
     if (complained) return { status: "failed", error: { code: "output_invalid", message: complaint } };
     complained = true;

@@ -1,6 +1,6 @@
 /** Bytes from anywhere, as text fit to look at: coded errors for what is none. */
 
-import { jsonDepth, type ThroughlineError, codedError } from "../../../base/support/index.ts";
+import { codedError, type ErrorCode, jsonDepth, type ThroughlineError } from "../../../base/support/index.ts";
 
 /** More than any history of a conversation that a model could still read. */
 export const MAX_HISTORY_BYTES = 128 * 1024 * 1024;
@@ -33,6 +33,6 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function invalid(code: string, message: string): ThroughlineError {
+function invalid(code: ErrorCode, message: string): ThroughlineError {
   return codedError(code, message);
 }

@@ -4,7 +4,7 @@
  * paths.
  */
 
-import { codeOf, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
+import { codeOf, type ErrorCode, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
 
 const PROBLEMS = {
   path_outside:
@@ -21,7 +21,7 @@ export function pathError(code: keyof typeof PROBLEMS, path: string): Throughlin
   return failure(code, path, PROBLEMS[code]);
 }
 
-const EXPLANATIONS: Readonly<Record<string, readonly [code: string, problem: string]>> = {
+const EXPLANATIONS: Readonly<Record<string, readonly [code: ErrorCode, problem: string]>> = {
   ENOENT: ["path_not_found", "does not exist. See what is there with list_files"],
   ENOTDIR: ["not_a_directory", "goes through something that is not a directory"],
   EISDIR: ["not_a_file", "is a directory, not a file"],
@@ -44,7 +44,7 @@ export function fileError(error: unknown, path: string): ThroughlineError {
   return failure(code, path, problem, error);
 }
 
-function failure(code: string, path: string, problem: string, cause?: unknown): ThroughlineError {
+function failure(code: ErrorCode, path: string, problem: string, cause?: unknown): ThroughlineError {
   const quoted = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
   return new ThroughlineError({ code, message: `${quoted} ${problem}.`, details: { path }, cause });
 }
