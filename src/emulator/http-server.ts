@@ -35,12 +35,12 @@ export interface HttpServer {
 }
 
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const desk = new Desk(options);
+  const dispatcher = new Dispatcher(options);
   // Not imported: on Node 24 the import would load the whole of `fetch`.
   const server = process
     .getBuiltinModule("node:http")
     .createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-      void desk.serve(request, response);
+      void dispatcher.serve(request, response);
     });
   if (options.unref) {
     server.unref();
@@ -49,7 +49,11 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   await listen(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   const host = family === "IPv6" ? `[${address}]` : address;
-  return { url: `http://${host}:${port}`, recording: desk.recording, close: () => desk.close(server) };
+  return {
+    url: `http://${host}:${port}`,
+    recording: dispatcher.recording,
+    close: () => dispatcher.close(server),
+  };
 }
 
 function listen(server: Server, options: HttpServerOptions): Promise<void> {
@@ -71,7 +75,7 @@ function listen(server: Server, options: HttpServerOptions): Promise<void> {
   });
 }
 
-interface Asked {
+interface RequestHead {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -83,7 +87,7 @@ interface Body {
 }
 
 /** Takes requests, returns answers, and tracks those still open. */
-class Desk {
+class Dispatcher {
   readonly recording = new Recording();
   readonly #options: HttpServerOptions;
   readonly #closing = new AbortController();
@@ -133,7 +137,7 @@ class Desk {
     return this.#queue;
   }
 
-  #answer(dialect: Dialect, request: Asked, body: Body): WireAnswer {
+  #answer(dialect: Dialect, request: RequestHead, body: Body): WireAnswer {
     try {
       return this.#judge(dialect, request, body);
     } catch (error) {
@@ -145,7 +149,7 @@ class Desk {
     }
   }
 
-  #judge(dialect: Dialect, request: Asked, body: Body): WireAnswer {
+  #judge(dialect: Dialect, request: RequestHead, body: Body): WireAnswer {
     if (body.tooLarge) return refused(dialect.tooLarge(), undefined);
     const { engine } = this.#options;
     const { text } = body;

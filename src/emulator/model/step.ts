@@ -1,6 +1,6 @@
 /**
  * What the model does in one step: think, say, call. `toDrafts` turns it into output items, with the notes sealed into
- * the last thought of the step.
+ * every thought of the step.
  */
 
 import { type JsonObject, stringOf } from "../../base/support/index.ts";

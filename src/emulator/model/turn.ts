@@ -93,25 +93,25 @@ export function shortly(text: string, limit = 240): string {
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).trimEnd()}…`;
 }
 
-const TOLD = 600;
+const MAX_REPORT_LENGTH = 600;
 
 /** Clients report a refusal at the beginning of a short result; a file may say anything. */
-export const looksRefused = tells(
+export const looksRefused = reports(
   /^\W*(?:not executed\W+)?(?:denied|refused|declined|not allowed|permission|the user (?:denied|declined|refused|did not))\b/i,
 );
 
 /** If no flag says so, a failure is reported at the beginning. A file may mention errors too, but not in this form. */
-export const tellsFailure = tells(
+export const tellsFailure = reports(
   /^\W*(?:(?:the )?tool\b[^\n]{0,80}\b(?:failed|was stopped|error)|(?:\w+ )?\w*error:|error\b|enoent\b|failed to\b|not executed\b)/i,
 );
 
 /** For a tool's report on its own work: a word in the middle counts too. */
-export const looksFailed = tells(
+export const looksFailed = reports(
   /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i,
 );
 
-function tells(pattern: RegExp): (result: string) => boolean {
-  return (result) => result.length <= TOLD && pattern.test(result);
+function reports(pattern: RegExp): (result: string) => boolean {
+  return (result) => result.length <= MAX_REPORT_LENGTH && pattern.test(result);
 }
 
 /** Whether the turn's text matches. */

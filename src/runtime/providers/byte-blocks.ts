@@ -15,15 +15,15 @@ export interface Span {
   readonly end: number;
 }
 
-const FIRST_BYTES = 4 * 1024;
-const LARGEST_BYTES = 1024 * 1024;
+const FIRST_BLOCK_BYTES = 4 * 1024;
+const MAX_BLOCK_BYTES = 1024 * 1024;
 /** A UTF-16 code unit takes at most three bytes in UTF-8; a surrogate pair takes four. */
 const MAX_UTF8_PER_UNIT = 3;
 /**
  * Below this length the upper bound is good enough; for longer texts it would reserve up to three times the space
  * needed.
  */
-const SHORT = 4 * 1024;
+const SHORT_TEXT = 4 * 1024;
 
 export class ByteBlocks {
   readonly #blocks: Block[] = [];
@@ -37,7 +37,7 @@ export class ByteBlocks {
   /** Appends `text`. `before` is a separator written in front of it; the returned span does not include it. */
   append(text: string, before = ""): Span {
     const units = text.length + before.length;
-    const room = units < SHORT ? units * MAX_UTF8_PER_UNIT : Buffer.byteLength(text) + before.length * 3;
+    const room = units < SHORT_TEXT ? units * MAX_UTF8_PER_UNIT : Buffer.byteLength(text) + before.length * 3;
     if (this.#last.used + room > this.#last.bytes.length) this.#addBlock(room);
     const block = this.#last;
     const start = block.used + (before === "" ? 0 : block.bytes.write(before, block.used));
@@ -64,7 +64,7 @@ export class ByteBlocks {
   }
 
   #addBlock(room: number): void {
-    const wanted = Math.min(LARGEST_BYTES, Math.max(FIRST_BYTES, this.#last.bytes.length * 2));
+    const wanted = Math.min(MAX_BLOCK_BYTES, Math.max(FIRST_BLOCK_BYTES, this.#last.bytes.length * 2));
     this.#last = { bytes: Buffer.allocUnsafeSlow(Math.max(room, wanted)), used: 0 };
     this.#blocks.push(this.#last);
   }

@@ -93,7 +93,7 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
   {
     profiles: ["moonshot"],
     match: /^kimi-k2\.[7-9]|^emu-kimi-k2\.7/,
-    // How it treats another model's calls is unknown, so they are sent without thoughts; a refusal would heal that.
+    // How it treats another model's calls is unknown, so they are sent without thoughts; if refused, healing decides.
     departs: { thinkingOff: "never", reasoningRequired: "never" },
     evidence: "Moonshot's guide as quoted in lemon07r/opencode-kimi-full#11; @ai-sdk/moonshotai",
   },

@@ -20,12 +20,12 @@ export function checkedProviderTools(
   return given.map((tool) => {
     const type = typeOf(tool);
     if (type === "") throw invalid("a provider tool must be the name of its type or an object with a type");
-    if (typeof tool === "string" && OF_THE_CLIENT.test(type) && profile.dialect === "anthropic-messages")
+    if (typeof tool === "string" && CLIENT_TOOLS.test(type) && profile.dialect === "anthropic-messages")
       throw invalid(`your own program runs ${type}, not the provider: pass it as a tool`);
     const secret = typeof tool === "string" ? undefined : SECRETS.find((field) => tool[field] !== undefined);
     if (secret !== undefined)
       throw invalid(`${type}.${secret} would put a key into the log: use a server that needs no key`);
-    const whole = { ...usualFields(type, profile), ...(typeof tool === "string" ? { type } : tool) };
+    const whole = { ...defaultFields(type, profile), ...(typeof tool === "string" ? { type } : tool) };
     const missing = missingFields(type, whole);
     if (missing.length === 0) return whole;
     throw invalid(`${type} needs ${missing.join(", ")}: pass it as an object, { type: "${type}", … }`);
@@ -37,7 +37,7 @@ function typeOf(tool: ProviderTool): string {
 }
 
 /** Fields that are required but have only one usual value. */
-function usualFields(type: string, { dialect, name }: Profile): JsonObject {
+function defaultFields(type: string, { dialect, name }: Profile): JsonObject {
   // Claude requires `name` on every tool; it is the type without its date.
   if (dialect === "anthropic-messages" && type !== "mcp_toolset")
     return { type, name: type.replace(DATE, "") };
@@ -51,7 +51,7 @@ const SECRETS: readonly string[] = ["authorization", "authorization_token", "hea
 const DATE = /_\d{8}$/;
 
 /** Claude requests these with an ordinary call, and the client answers it. */
-const OF_THE_CLIENT = /^(?:bash|text_editor|memory|computer)_\d{8}$/;
+const CLIENT_TOOLS = /^(?:bash|text_editor|memory|computer)_\d{8}$/;
 
 /**
  * Required fields, from the official types (openai 7.53.0, @anthropic-ai/sdk 1.8.0). `a|b` means one of the two. Types

@@ -49,14 +49,14 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
   }
 
   next(): Promise<Batch> {
-    if (this.#over) return Promise.resolve(OVER);
-    return this.#chunks === undefined ? this.#begin() : this.#further(this.#chunks);
+    if (this.#over) return Promise.resolve(DONE);
+    return this.#chunks === undefined ? this.#begin() : this.#readMore(this.#chunks);
   }
 
   async return(): Promise<Batch> {
     this.#over = true;
     await this.#chunks?.return();
-    return OVER;
+    return DONE;
   }
 
   [Symbol.asyncIterator](): this {
@@ -68,14 +68,14 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
       const response = await this.#post();
       this.#requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
       this.#chunks = response.body;
-      if (!isStream(response)) return this.#last(await wholeAnswer(response, this.#decoder));
+      if (!isStream(response)) return this.#last(await readWholeBody(response, this.#decoder));
     } catch (error) {
       return this.#failed(error);
     }
-    return this.#further(this.#chunks);
+    return this.#readMore(this.#chunks);
   }
 
-  async #further(chunks: BodyChunks): Promise<Batch> {
+  async #readMore(chunks: BodyChunks): Promise<Batch> {
     try {
       for (;;) {
         const chunk = await chunks.next();
@@ -112,14 +112,14 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
   }
 }
 
-const OVER = { value: undefined, done: true } as const;
+const DONE = { value: undefined, done: true } as const;
 
 async function post(
   endpoint: Endpoint,
   body: readonly Uint8Array[],
   options: SendOptions,
 ): Promise<HttpResponse> {
-  const { key, url } = await unlessAborted(whereTo(endpoint), options.signal);
+  const { key, url } = await unlessAborted(resolveTarget(endpoint), options.signal);
   return postStream({
     url,
     headers: {
@@ -136,7 +136,7 @@ async function post(
   });
 }
 
-async function whereTo(endpoint: Endpoint): Promise<{ readonly key: string; readonly url: string }> {
+async function resolveTarget(endpoint: Endpoint): Promise<{ readonly key: string; readonly url: string }> {
   const key = await endpoint.apiKey();
   if (key === undefined || key === "") {
     throw codedError(
@@ -170,7 +170,10 @@ function isStream(response: HttpResponse): boolean {
 }
 
 /** Reads a refusal, or a response in the non-streaming form. */
-async function wholeAnswer(response: HttpResponse, decoder: StreamDecoder): Promise<readonly StreamEvent[]> {
+async function readWholeBody(
+  response: HttpResponse,
+  decoder: StreamDecoder,
+): Promise<readonly StreamEvent[]> {
   if (!isAccepted(response)) {
     const text = await readText(response.body, MAX_ERROR_BODY);
     return [{ type: "end", end: { status: "failed", error: refusal(response, text, isPage(response)) } }];

@@ -24,7 +24,7 @@ export async function sendByFetch(
       redirect: "manual",
       signal: controller.signal,
     });
-    const body = streamOf((response.body ?? nothing()) as AsyncIterable<Uint8Array>);
+    const body = streamOf((response.body ?? emptyBody()) as AsyncIterable<Uint8Array>);
     exchange.answered(response.status, Object.fromEntries(response.headers), body);
   } catch (error) {
     exchange.fail(error);
@@ -32,22 +32,22 @@ export async function sendByFetch(
 }
 
 /** A source that always has a chunk ready would starve timers and aborts, so they get a turn every so many chunks. */
-const PIECES_AT_A_TIME = 64;
+const CHUNKS_PER_TURN = 64;
 
 /** Not Readable.from: its end waits for a source that may never respond. */
-function streamOf(pieces: AsyncIterable<Uint8Array>): Readable {
-  const source = pieces[Symbol.asyncIterator]();
+function streamOf(chunks: AsyncIterable<Uint8Array>): Readable {
+  const source = chunks[Symbol.asyncIterator]();
   let taken = 0;
   return new Readable({
     objectMode: true,
     highWaterMark: 1,
     read() {
       taken += 1;
-      if (taken % PIECES_AT_A_TIME === 0) setImmediate(() => void passOn(source, this));
+      if (taken % CHUNKS_PER_TURN === 0) setImmediate(() => void passOn(source, this));
       else void passOn(source, this);
     },
     destroy(error, done) {
-      void leave(source);
+      void abandon(source);
       done(error);
     },
   });
@@ -64,7 +64,7 @@ async function passOn(source: AsyncIterator<unknown>, to: Readable): Promise<voi
   }
 }
 
-async function leave(source: AsyncIterator<Uint8Array>): Promise<void> {
+async function abandon(source: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     await source.return?.();
   } catch {
@@ -72,6 +72,6 @@ async function leave(source: AsyncIterator<Uint8Array>): Promise<void> {
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {
+async function* emptyBody(): AsyncGenerator<Uint8Array> {
   // No body: nothing to yield.
 }

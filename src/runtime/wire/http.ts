@@ -49,12 +49,12 @@ export function postStream(request: HttpRequest): Promise<HttpResponse> {
 
 /** Reads at most `maxBytes` of a body as text; the rest stays unread. */
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of body) {
-    pieces.push(piece);
-    size += piece.length;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
     if (size >= maxBytes) break;
   }
-  return Buffer.concat(pieces).subarray(0, maxBytes).toString("utf8");
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString("utf8");
 }

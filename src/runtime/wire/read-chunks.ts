@@ -6,7 +6,7 @@
 import type { Readable } from "node:stream";
 
 /** Above this, the stream is paused until the reader catches up. */
-const HELD_BYTES = 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /** Observes a reader, so that watching it does not need a second reader around it. */
 export interface ChunkWatch {
@@ -50,7 +50,7 @@ export interface StoppableChunks extends BodyChunks {
 type Result = IteratorResult<Uint8Array, undefined>;
 
 /** If the end arrives at all, it arrives promptly. */
-const RELEASED_MS = 500;
+const RELEASE_GRACE_MS = 500;
 
 export function readChunks(stream: Readable, watch: ChunkWatch = UNWATCHED): StoppableChunks {
   return new ChunkReader(stream, watch);
@@ -66,7 +66,7 @@ class ChunkReader implements StoppableChunks {
   readonly #watch: ChunkWatch;
   #queue: Uint8Array[] = [];
   #at = 0;
-  #held = 0;
+  #bufferedBytes = 0;
   /** The stream will deliver nothing more. */
   #over = false;
   /** The reader has learned that, or has left. */
@@ -93,14 +93,14 @@ class ChunkReader implements StoppableChunks {
 
   next(): Promise<Result> {
     const chunk = this.#queue[this.#at];
-    if (chunk === undefined) return this.#further();
+    if (chunk === undefined) return this.#waitForChunk();
     this.#at += 1;
     if (this.#at === this.#queue.length) {
       this.#queue = [];
       this.#at = 0;
     }
-    this.#held -= chunk.length;
-    if (this.#held <= HELD_BYTES && this.#stream.isPaused()) this.#stream.resume();
+    this.#bufferedBytes -= chunk.length;
+    if (this.#bufferedBytes <= MAX_BUFFERED_BYTES && this.#stream.isPaused()) this.#stream.resume();
     const refused = this.#watch.given(chunk.length);
     return refused === undefined
       ? Promise.resolve({ value: chunk, done: false })
@@ -114,7 +114,7 @@ class ChunkReader implements StoppableChunks {
     this.#watch.ended();
     if (this.#over) return;
     this.#stream.resume();
-    const timer = setTimeout(() => this.#leave(), RELEASED_MS).unref();
+    const timer = setTimeout(() => this.#leave(), RELEASE_GRACE_MS).unref();
     this.#stream.once("close", () => clearTimeout(timer));
   }
 
@@ -130,8 +130,8 @@ class ChunkReader implements StoppableChunks {
 
   return(): Promise<Result> {
     this.#close();
-    for (const { resolve } of this.#waiting.splice(0)) resolve(OVER);
-    return Promise.resolve(OVER);
+    for (const { resolve } of this.#waiting.splice(0)) resolve(DONE);
+    return Promise.resolve(DONE);
   }
 
   [Symbol.asyncIterator](): this {
@@ -144,8 +144,8 @@ class ChunkReader implements StoppableChunks {
     const waiter = this.#waiting.shift();
     if (waiter === undefined) {
       this.#queue.push(chunk);
-      this.#held += chunk.length;
-      if (this.#held > HELD_BYTES) this.#stream.pause();
+      this.#bufferedBytes += chunk.length;
+      if (this.#bufferedBytes > MAX_BUFFERED_BYTES) this.#stream.pause();
       return;
     }
     const refused = this.#watch.given(chunk.length);
@@ -153,11 +153,11 @@ class ChunkReader implements StoppableChunks {
     else waiter.reject(this.#fail(refused));
   }
 
-  #further(): Promise<Result> {
-    if (this.#closed) return Promise.resolve(OVER);
+  #waitForChunk(): Promise<Result> {
+    if (this.#closed) return Promise.resolve(DONE);
     if (this.#over) {
       const error = this.#finish();
-      return error === undefined ? Promise.resolve(OVER) : Promise.reject(error);
+      return error === undefined ? Promise.resolve(DONE) : Promise.reject(error);
     }
     this.#watch.waiting();
     return new Promise((resolve, reject) => {
@@ -171,7 +171,7 @@ class ChunkReader implements StoppableChunks {
     this.#error = error;
     for (const { resolve, reject } of this.#waiting.splice(0)) {
       const failure = this.#closed ? undefined : this.#finish();
-      if (failure === undefined) resolve(OVER);
+      if (failure === undefined) resolve(DONE);
       else reject(failure);
     }
   }
@@ -205,4 +205,4 @@ class ChunkReader implements StoppableChunks {
   }
 }
 
-const OVER = { value: undefined, done: true } as const;
+const DONE = { value: undefined, done: true } as const;

@@ -30,7 +30,7 @@ const DEFAULT_LIMITS: SseLimits = {
 };
 
 /** UTF-8 needs at most this many bytes per UTF-16 code unit, so text that is short enough need not be measured. */
-const MOST_BYTES = 3;
+const MAX_UTF8_PER_UNIT = 3;
 
 const COLON = 0x3a;
 const SPACE = 0x20;
@@ -112,7 +112,7 @@ export class SseDecoder {
     const start = this.#atStart && text.startsWith("\uFEFF", from) ? from + 1 : from;
     this.#atStart = false;
     const { maxLineBytes } = this.#limits;
-    const mayBeTooLong = (end - start) * MOST_BYTES > maxLineBytes;
+    const mayBeTooLong = (end - start) * MAX_UTF8_PER_UNIT > maxLineBytes;
     if (mayBeTooLong && Buffer.byteLength(text.slice(start, end)) > maxLineBytes)
       throw tooLong("a line", maxLineBytes);
     if (start === end) this.#dispatch(frames);
@@ -132,7 +132,7 @@ export class SseDecoder {
 
   #countBytes(data: string): void {
     const { maxEventBytes } = this.#limits;
-    this.#eventBytes += this.#counted ? Buffer.byteLength(data) : data.length * MOST_BYTES;
+    this.#eventBytes += this.#counted ? Buffer.byteLength(data) : data.length * MAX_UTF8_PER_UNIT;
     if (this.#eventBytes <= maxEventBytes) return;
     if (!this.#counted) {
       this.#counted = true;

@@ -40,7 +40,7 @@ function headOf(plan: Plan): string {
       : { system: [{ type: "text", text: settings.system, cache_control: CACHED }] }),
     ...(tools.length === 0 ? {} : { tools }),
     ...freeParameters(settings, plan.container === undefined ? FIXED_FIELDS : FIXED_WITH_CONTAINER),
-    ...(isForcedInVain(settings) ? { tool_choice: { type: "auto" } } : {}),
+    ...(ignoresForcedTool(settings) ? { tool_choice: { type: "auto" } } : {}),
   };
   return openBody(body, refusedFields(plan), "messages");
 }
@@ -99,11 +99,11 @@ function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
   return closeBody(body, [
     ...remarks,
     ...(plan.codeLost === true ? [CODE_LOST] : []),
-    ...(isForcedInVain(settings) ? [NOT_FORCED] : []),
+    ...(ignoresForcedTool(settings) ? [NOT_FORCED] : []),
   ]);
 }
 
-function isForcedInVain({ capabilities, parameters }: Settings): boolean {
+function ignoresForcedTool({ capabilities, parameters }: Settings): boolean {
   const { type } = objectOf(parameters["tool_choice"]);
   return capabilities.forcedTools === false && (type === "any" || type === "tool");
 }

@@ -55,7 +55,7 @@ export class OpenMessage {
   #text: { readonly outputIndex: number; readonly texts: string[]; readonly refusals: string[] } | undefined;
   readonly #calls = new Map<number, Call>();
   /** Calls whose start has been emitted. */
-  readonly #told = new Set<Call>();
+  readonly #announced = new Set<Call>();
 
   think(field: TextField, text: string, events: StreamEvent[]): void {
     // DeepSeek opens every message with an empty field; an empty text in a new field does not start a thought.
@@ -134,8 +134,8 @@ export class OpenMessage {
     );
     const text = isObject(written) ? JSON.stringify(written) : (stringOf(written) ?? "");
     call.arguments.push(text);
-    if (!this.#told.has(call)) {
-      this.#told.add(call);
+    if (!this.#announced.has(call)) {
+      this.#announced.add(call);
       const callId = call.id === "" ? {} : { callId: call.id };
       events.push({
         type: "item_start",

@@ -38,7 +38,7 @@ export const HOSTED_RULES: Readonly<Record<string, HostedRule>> = {
   web_search_call: {
     home: "replay",
     fields: ["id", "type", "status", "action"],
-    why: "input takes it back (§2.2)",
+    why: "the input accepts it back (§2.2)",
   },
   file_search_call: {
     home: "replay",
@@ -68,7 +68,7 @@ export const HOSTED_RULES: Readonly<Record<string, HostedRule>> = {
   mcp_list_tools: {
     home: "replay",
     fields: ["id", "type", "server_label", "tools", "error"],
-    why: "saves the server from listing again",
+    why: "saves the server from listing the tools again",
   },
   compaction: {
     home: "replay",
@@ -83,22 +83,22 @@ export const HOSTED_RULES: Readonly<Record<string, HostedRule>> = {
   program: {
     home: "replay",
     fields: ["id", "type", "call_id", "code", "fingerprint"],
-    why: "typed as an input item; the fingerprint must come back as it was",
+    why: "typed as an input item; the fingerprint must come back unchanged",
   },
   program_output: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "result"],
-    why: "goes with its program, which may stand in an earlier response",
+    why: "sent with its program, which may be in an earlier response",
   },
   tool_search_call: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "execution", "arguments"],
-    why: "goes with its output; one that the client runs is a call of ours",
+    why: "sent with its output; a search that the client runs is an ordinary call",
   },
   tool_search_output: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "execution", "tools"],
-    why: "goes with its call, whose id it does not share (I04)",
+    why: "sent with its call, whose id it does not share (I04)",
   },
   additional_tools: {
     home: "replay",
@@ -108,47 +108,47 @@ export const HOSTED_RULES: Readonly<Record<string, HostedRule>> = {
   mcp_approval_response: {
     home: "pair",
     fields: ["id", "type", "approval_request_id", "approve", "reason"],
-    why: "goes with the request it answers",
+    why: "sent with the request it answers",
   },
   computer_call: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "action", "actions", "pending_safety_checks"],
-    why: "goes with its screenshot, and not without: no words can stand for one",
+    why: "sent only with its screenshot, which no text can replace",
   },
   computer_call_output: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "output", "acknowledged_safety_checks"],
-    why: "goes with its call",
+    why: "sent with its call",
   },
   shell_call: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "action", "environment", "caller"],
-    why: "goes with its output when it ran in a container; any other is a call of ours",
+    why: "sent with its output if it ran in a container; otherwise it is an ordinary call",
   },
   shell_call_output: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "output", "max_output_length", "caller"],
-    why: "goes with its call",
+    why: "sent with its call",
   },
   local_shell_call_output: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "output"],
-    why: "goes with its call",
+    why: "sent with its call",
   },
   apply_patch_call_output: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "output", "caller"],
-    why: "goes with its call",
+    why: "sent with its call",
   },
   function_call_output: {
     home: "pair",
     fields: ["id", "type", "status", "call_id", "output", "name", "namespace", "caller"],
-    why: "goes with its call",
+    why: "sent with its call",
   },
   custom_tool_call_output: {
     home: "pair",
     fields: ["id", "type", "call_id", "output", "caller"],
-    why: "goes with its call",
+    why: "sent with its call",
   },
 };
 

@@ -1,6 +1,6 @@
 import type { MessagesRule } from "./message-view.ts";
 
-const MOST = 4;
+const MAX_CACHED_BLOCKS = 4;
 
 export const fewCachedBlocks: MessagesRule = {
   id: "M21",
@@ -18,8 +18,8 @@ export const fewCachedBlocks: MessagesRule = {
         return undefined;
       },
       end() {
-        if (found <= MOST) return [];
-        const message = `A maximum of ${MOST} blocks with cache_control may be provided. Found ${found}.`;
+        if (found <= MAX_CACHED_BLOCKS) return [];
+        const message = `A maximum of ${MAX_CACHED_BLOCKS} blocks with cache_control may be provided. Found ${found}.`;
         return [{ index: last, message }];
       },
     };

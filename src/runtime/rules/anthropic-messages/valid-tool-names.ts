@@ -1,7 +1,7 @@
 import type { MessagesRule } from "./message-view.ts";
 
 const PATTERN = "^[a-zA-Z0-9_-]{1,128}$";
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 export const validToolNames: MessagesRule = {
   id: "M25",
@@ -19,6 +19,6 @@ export const validToolNames: MessagesRule = {
 /** The length is checked first, against another limit than the pattern's. */
 function problem(name: string): string | undefined {
   if (name === "") return "String should have at least 1 character";
-  if (name.length > LONGEST) return `String should have at most ${LONGEST} characters`;
+  if (name.length > MAX_LENGTH) return `String should have at most ${MAX_LENGTH} characters`;
   return new RegExp(PATTERN).test(name) ? undefined : `String should match pattern '${PATTERN}'`;
 }

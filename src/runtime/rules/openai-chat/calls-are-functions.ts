@@ -1,6 +1,6 @@
 import type { ChatRule } from "./chat-view.ts";
 
-const MOST = 128;
+const MAX_CALLS = 128;
 
 export const callsAreFunctions: ChatRule = {
   id: "Q11",
@@ -18,8 +18,8 @@ export const callsAreFunctions: ChatRule = {
       const message = `Invalid type for '${written}': expected a string, but got an object instead.`;
       return [{ index, part, message }];
     });
-    if (calls.length <= MOST) return wrong;
-    const message = `Invalid 'messages[${index}].tool_calls': array too long. Expected an array with maximum length ${MOST}, but got an array with length ${calls.length} instead.`;
+    if (calls.length <= MAX_CALLS) return wrong;
+    const message = `Invalid 'messages[${index}].tool_calls': array too long. Expected an array with maximum length ${MAX_CALLS}, but got an array with length ${calls.length} instead.`;
     return [...wrong, { index, message }];
   },
 };

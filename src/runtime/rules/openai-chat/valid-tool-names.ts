@@ -1,6 +1,6 @@
 import type { ChatMessageView, ChatRule } from "./chat-view.ts";
 
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 export const validToolNames: ChatRule = {
   id: "Q12",
@@ -37,8 +37,8 @@ function openaiProblem(name: string, at: string): string | undefined {
   if (name === "") {
     return `Invalid '${at}': empty string. Expected a string with minimum length 1, but got an empty string instead.`;
   }
-  if (name.length > LONGEST) {
-    return `Invalid '${at}': string too long. Expected a string with maximum length ${LONGEST}, but got a string with length ${name.length} instead.`;
+  if (name.length > MAX_LENGTH) {
+    return `Invalid '${at}': string too long. Expected a string with maximum length ${MAX_LENGTH}, but got a string with length ${name.length} instead.`;
   }
   if (isName(name)) return undefined;
   return `Invalid '${at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
@@ -46,9 +46,9 @@ function openaiProblem(name: string, at: string): string | undefined {
 
 function mistralProblem(name: string): string | undefined {
   if (isName(name)) return undefined;
-  return `Function name was ${name} but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of ${LONGEST}.`;
+  return `Function name was ${name} but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of ${MAX_LENGTH}.`;
 }
 
 function isName(name: string): boolean {
-  return /^[a-zA-Z0-9_-]+$/.test(name) && name.length <= LONGEST;
+  return /^[a-zA-Z0-9_-]+$/.test(name) && name.length <= MAX_LENGTH;
 }

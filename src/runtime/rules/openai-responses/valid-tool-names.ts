@@ -1,6 +1,6 @@
 import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
 
-const LONGEST = 128;
+const MAX_LENGTH = 128;
 
 export const validToolNames: ResponsesRule = {
   id: "R18",
@@ -14,8 +14,8 @@ export const validToolNames: ResponsesRule = {
     if (name === "") {
       return `${at}: empty string. Expected a string with minimum length 1, but got an empty string instead.`;
     }
-    if (name.length > LONGEST) {
-      return `${at}: string too long. Expected a string with maximum length ${LONGEST}, but got a string with length ${name.length} instead.`;
+    if (name.length > MAX_LENGTH) {
+      return `${at}: string too long. Expected a string with maximum length ${MAX_LENGTH}, but got a string with length ${name.length} instead.`;
     }
     if (/^[a-zA-Z0-9_-]+$/.test(name)) return undefined;
     return `${at}: string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
