@@ -57,12 +57,12 @@ test("repair writes a copy that check finds sound, once, and never overwrites a 
   expect(readdirSync(place.work).toSorted()).toEqual(["broken.json", "broken.repaired.json"]);
 });
 
-test("a request that relies on server state is left alone, and a note says what was not judged", async () => {
+test("a request that relies on server state is left alone, and a note says what was not checked", async () => {
   const place = newPlace();
   const output = { type: "function_call_output", call_id: "call_1", output: "sunny" };
   place.write("chain.json", JSON.stringify({ model: "m", previous_response_id: "resp_1", input: [output] }));
   const note =
-    "note: what comes before is on the server (previous_response_id): not judged is whether its calls are answered here, each by its result (R06, R07)\n";
+    "note: the earlier conversation is on the server (previous_response_id); not checked: whether every call in it has its result here (R06, R07)\n";
   expect(await run(place, ["check", "chain.json"])).toMatchObject({
     code: 0,
     out: `${note}chain.json: responses, 1 item: no problems\n`,
@@ -126,7 +126,7 @@ test("an intact session has nothing to repair, by id and by path", async () => {
 
 test.each([
   ["nothing", "", "the file is empty"],
-  ["not a history", '{"a":1}', "no history of a format known here"],
+  ["not a history", '{"a":1}', "not a history of a known format"],
   [
     "JSON that was cut off",
     '{"input":\n[{"type":"reasoning"\n',

@@ -40,7 +40,7 @@ function outputsFor(
   );
 }
 
-/** Nothing found, nothing changed, and a note that says what was not judged. */
+/** Nothing found, nothing changed, and a note that says what was not checked. */
 function soundAndUntouched(text: string, notes: readonly unknown[]): void {
   expect(checkHistory(text)).toMatchObject({ findings: [], notes });
   expect(repairHistory(text)).toEqual({
@@ -54,9 +54,9 @@ function soundAndUntouched(text: string, notes: readonly unknown[]): void {
 }
 
 const FRONT = (name: string): string =>
-  `what comes before is on the server (${name}): not judged is whether its calls are answered here, each by its result (R06, R07)`;
+  `the earlier conversation is on the server (${name}); not checked: whether every call in it has its result here (R06, R07)`;
 const NAMED =
-  "items are sent by their ids alone, which is allowed because `store` is not false in this request: not judged is whether the server has them (R02, R03, R14)";
+  "items are sent by id alone, which is allowed because `store` is not false in this request; not checked: whether the server has them (R02, R03, R14)";
 
 describe("the official client with its defaults", () => {
   test("sends a chain of responses: outputs alone, and then a text", async () => {

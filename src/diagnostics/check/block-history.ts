@@ -1,7 +1,7 @@
 /**
- * What tools store in shapes of their own, brought into the words of a dialect: blocks (a text, a thought, a call, a result)
- * make pieces, and an edit of a piece becomes a change of the blocks it was made from, and so of the file. A format says
- * only where its blocks stand and how its results and ids are written.
+ * Histories that tools store in their own formats, converted to a dialect. Blocks (a text, a thought, a call, a result)
+ * form pieces. An edit of a piece becomes a change of the blocks it was made from, and so of the file. A format only says
+ * where its blocks are and how it writes results and ids.
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
@@ -17,24 +17,24 @@ import { type LinkNames, RecordEdits } from "./record-edits.ts";
 
 export interface Block {
   readonly kind: "user" | "text" | "reasoning" | "call" | "result";
-  /** Blocks with the same key are one message: one response, one turn of the user. */
+  /** Blocks with the same key form one message: one response or one turn of the user. */
   readonly message: string;
-  /** The element of the file it stands in. */
+  /** The index of the file's element that contains the block. */
   readonly element: number;
-  /** Where in its element; empty: it is the whole of it. */
+  /** Its path in that element; empty if the block is the whole element. */
   readonly path: Path;
-  /** Where a person finds it. */
+  /** Its place in the file, for messages. */
   readonly where: string;
-  /** The exact JSON of the block or item, where the tool keeps it. */
+  /** The exact JSON of the block or item, if the tool keeps it. */
   readonly wire?: string;
   readonly text?: string;
   /** The provider's item id. */
   readonly id?: string | undefined;
-  /** What only its maker can read: encrypted content, a signature. */
+  /** Data that only its maker can read: encrypted content or a signature. */
   readonly payload?: string | undefined;
-  /** The thought is redacted: all payload, no words. */
+  /** The thought is redacted: it has a payload and no text. */
   readonly redacted?: boolean;
-  /** The chat field a thought was captured from. */
+  /** The chat field that a thought was read from. */
   readonly field?: string;
   readonly callId?: string | undefined;
   readonly name?: string | undefined;
@@ -42,7 +42,7 @@ export interface Block {
   readonly arguments?: string;
 }
 
-/** What a format says of a block. By default it is a whole element, and a message of its own. */
+/** A block as a format describes it. By default it is a whole element and a separate message. */
 export type FoundBlock = Omit<Block, "message" | "element" | "path" | "where"> &
   Partial<Pick<Block, "message" | "path" | "where">>;
 
@@ -57,25 +57,25 @@ export interface BlockFormat {
   readonly format: FormatName;
   readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
-  /** How the elements name their parents, where they form a tree. */
+  /** How elements name their parents, if they form a tree. */
   readonly links?: LinkNames;
   /** The elements that would be sent, in order. Default: all. */
   readonly sent?: readonly number[];
-  /** The tool has the server keep items unless told otherwise. */
+  /** By default, the tool lets the server store items. */
   readonly stored?: true;
-  /** A result stands in the part of its call: to drop it is to close the call. */
+  /** A result is in the same part as its call, so dropping the result closes the call. */
   readonly resultsInCalls?: true;
   blocksOf(value: JsonObject, element: number): readonly FoundBlock[];
-  /** How many parts hold an element up: it goes with the last of them. */
+  /** The number of parts in an element. The element is removed with its last part. */
   partsIn(value: JsonObject, blocks: number): number;
   /** Gives a call a constant result. */
   close(file: RecordEdits, call: Block): void;
   rename(file: RecordEdits, block: Block, callId: string): void;
-  /** Another name of the tool, in a call or a result that has the old one. */
+  /** Renames the tool in a call or a result that has the old name. */
   renameTool(file: RecordEdits, block: Block, from: string, to: string): void;
-  /** Default: takes the member out of the part. */
+  /** Default: removes the member from the part. */
   strip?(file: RecordEdits, block: Block, field: string, all: readonly Block[]): void;
-  /** What else goes with a part. */
+  /** Parts that are removed together with a part. */
   dropped?(file: RecordEdits, block: Block): void;
 }
 
@@ -146,7 +146,7 @@ function rewrite(
   return changes.text();
 }
 
-/** A thought goes whole, whatever the field it would be sent in. */
+/** A thought is removed whole, whichever field it would be sent in. */
 function drops(edit: Edit, { kind }: Block): boolean {
   return edit.do === "drop" || (edit.do === "strip" && isReasoningField(edit.field) && kind === "reasoning");
 }
@@ -166,7 +166,7 @@ interface Drops {
   readonly dropped: ReadonlySet<number>;
 }
 
-/** From the end, so that indexes stay true. */
+/** From the end, so that indexes stay valid. */
 function dropAll({ values }: RecordFile, source: BlockFormat, { changes, blocks, dropped }: Drops): void {
   const found = byElement(blocks);
   const going = byElement([...dropped].toSorted((a, b) => b - a).map((index) => blocks[index] as Block));

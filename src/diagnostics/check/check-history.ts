@@ -1,6 +1,6 @@
 /**
- * Lint of a history of any known format: every numbered rule of the dialect it would be sent in, with the place, the error
- * it would cause and what to do. Payloads are not decrypted and not needed.
+ * Checks a history of any known format against every numbered rule of its dialect. A finding has the place, the error it
+ * would cause, and what to do. Payloads are not decrypted and not needed.
  */
 
 import { codedError } from "../../base/support/index.ts";
@@ -19,9 +19,9 @@ import { textMember } from "./json-text.ts";
 import { keptByServer, notJudged } from "./server-state.ts";
 
 export interface HistoryOptions {
-  /** Instead of finding out by looking. */
+  /** The format of the file. Default: detected from the content. */
   readonly format?: FormatName | undefined;
-  /** Whose chat completions it goes to: openai, deepseek, kimi, mistral, groq, openrouter … Default: told by the model's name. */
+  /** The vendor of the chat API: openai, deepseek, kimi, mistral, groq, openrouter … Default: from the model's name. */
   readonly vendor?: string | undefined;
 }
 
@@ -29,10 +29,10 @@ export interface CheckedHistory {
   readonly format: FormatName;
   readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
-  /** Items or messages of the request it would become. */
+  /** The number of items or messages in the request that the history would become. */
   readonly pieces: number;
   readonly findings: readonly Finding[];
-  /** What could not be judged, because only the server knows it. */
+  /** What could not be checked, because only the server knows it. */
   readonly notes?: readonly string[] | undefined;
 }
 
@@ -49,7 +49,7 @@ export function checkHistory(content: string | Uint8Array, options: HistoryOptio
   };
 }
 
-/** Undefined when all was judged. */
+/** Undefined if everything was checked. */
 export function notesOf(history: History): readonly string[] | undefined {
   const notes = notJudged(history);
   return notes.length === 0 ? undefined : notes;
@@ -62,7 +62,7 @@ export function violationsOf(history: History, vendor: string | undefined): read
   return check.violations().filter(({ index }) => index < history.pieces.length);
 }
 
-/** A stored history is judged as it will be sent: with what the user says next, the same words in every dialect. */
+/** A stored history is checked as it will be sent: with the user's next message, the same text in every dialect. */
 const NEXT = '{"role":"user","content":"Go on."}';
 
 function endsWithAnswer({ pieces }: History): boolean {
@@ -86,14 +86,14 @@ function startCheck(history: History, vendor: string | undefined): RequestCheck 
     : createRequestCheck(dialect, { head, keptFront: kept.front });
 }
 
-/** Without a vendor and a telling name only what all of them refuse counts. */
+/** If neither the options nor the model's name say the vendor, only rules of all vendors apply. */
 function traitsOf(vendor: string | undefined, model: string | undefined): ChatTraits {
   const name = vendor ?? VENDORS.find(([pattern]) => pattern.test(model ?? ""))?.[1];
   if (name === undefined) return ANY_VENDOR;
   if (Object.hasOwn(CHAT_VENDORS, name)) return CHAT_VENDORS[name as keyof typeof CHAT_VENDORS];
   throw codedError(
     "vendor_unknown",
-    `"${name}" is not a vendor known here: use ${Object.keys(CHAT_VENDORS).join(", ")}`,
+    `"${name}" is not a known vendor: use ${Object.keys(CHAT_VENDORS).join(", ")}`,
   );
 }
 
@@ -119,7 +119,7 @@ export function damageFindings({ damage }: History): readonly Finding[] {
     title: "Every line can be read",
     location: where,
     message: problem,
-    todo: "Leave the line out: the tool that wrote it passes over it or stops there.",
+    todo: "Remove the line: the tool that wrote the file skips it or stops there.",
     evidence: "H08",
   }));
 }

@@ -1,4 +1,4 @@
-/** Edits made on a list of chat messages. A part is a call of an assistant message. */
+/** Applies edits to a list of chat messages. A part is a call of an assistant message. */
 
 import { sliceArray, sliceMember } from "../../base/support/index.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
@@ -26,7 +26,7 @@ const WORDS: PieceWords = {
   finished: (text, _, dropped) => (dropped.size === 0 ? text : withoutCalls(text, dropped)),
 };
 
-/** The member of a call that says what is called. */
+/** The member of a call that names the tool. */
 export function calledMember(call: string): "function" | "custom" {
   return textMember(call, "type") === "custom" ? "custom" : "function";
 }
@@ -41,7 +41,7 @@ function behindAnswers(list: PieceList, call: number): number {
   return at;
 }
 
-/** Thoughts among the parts of `content` are told by their type, the others by their field. */
+/** Thoughts in the parts of `content` are recognised by their type, others by their field. */
 function withoutField(text: string, field: string): string {
   if (field !== "content_thinking") return withoutMember(text, field);
   const parts = sliceArray(sliceMember(text, "content") ?? "");

@@ -1,4 +1,4 @@
-/** Edits made on a list of Anthropic messages. A message whose last block goes, goes too. */
+/** Applies edits to a list of Anthropic messages. A message is removed with its last block. */
 
 import { sliceArray, sliceMember } from "../../base/support/index.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
@@ -6,7 +6,7 @@ import { arrayText, textMember, withMember } from "./json-text.ts";
 import { editPieces, type Slot } from "./piece-list.ts";
 
 export function editMessages(slots: readonly Slot[], edits: readonly Edit[]): readonly Slot[] {
-  /** Results that go to the front of a message, and those that go into one of their own behind it. */
+  /** Results to insert at the front of a message, and results for a new message after it. */
   const front = new Map<number, string[]>();
   const behind = new Map<number, string[]>();
   return editPieces(slots, edits, {

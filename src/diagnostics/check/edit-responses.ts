@@ -1,4 +1,4 @@
-/** Edits made on a list of Responses items. */
+/** Applies edits to a list of Responses items. */
 
 import { callOutput, isCallType, isOutputType } from "../../runtime/rules/index.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
@@ -19,7 +19,7 @@ const WORDS: PieceWords = {
   move: (list, { index }, behind) => list.move(index, behindCalls(list, behind)),
 };
 
-/** Behind the calls of its response and the outputs that stand there already. */
+/** After the calls of its response and the outputs that are already there. */
 function behindCalls(list: PieceList, call: number): number {
   let at = call + 1;
   for (; ; at += 1) {

@@ -1,6 +1,6 @@
 /**
- * A file as a list of elements (of a JSON array, or lines), where some are pieces of the history. Elements that are not
- * touched keep their exact text, and so does everything around them.
+ * A file as a list of elements: those of a JSON array, or lines. Some of them are pieces of the history. Unchanged
+ * elements and everything around them keep their exact text.
  */
 
 import { type JsonObject, sliceArray } from "../../base/support/index.ts";
@@ -8,18 +8,18 @@ import type { Damage } from "./history.ts";
 
 export interface ElementFile {
   readonly elements: readonly string[];
-  /** The file again with other elements; with the same ones, its very text. */
+  /** Returns the file with these elements. With unchanged elements it is the same text. */
   join(elements: readonly string[]): string;
 }
 
 /** A file whose elements are objects. */
 export interface RecordFile extends ElementFile {
-  /** Undefined: empty or unreadable. */
+  /** Undefined if the element is empty or unreadable. */
   readonly values: readonly (JsonObject | undefined)[];
   readonly damage: readonly Damage[];
-  /** Where a person finds an element: `line 3`, `messages[2]`. */
+  /** The place of an element, for messages: `line 3`, `messages[2]`. */
   where(index: number): string;
-  /** The file without what cannot be read. */
+  /** The file without its unreadable parts. */
   clean(): string;
 }
 
@@ -33,7 +33,7 @@ function elementFile(
   return { elements, join: (changed) => (isSame(changed) ? text : join(changed)) };
 }
 
-/** A JSON array that begins at `start` of the text. The space between its elements is kept as it is at the first gap. */
+/** A JSON array that begins at `start` of the text. All elements get the separator between the first two. */
 export function arrayFile(text: string, array: string, start: number): ElementFile {
   const elements = sliceArray(array);
   const [first, second] = elements;
@@ -51,7 +51,7 @@ function closing(array: string, last: string): string {
   return array.slice(array.lastIndexOf(last) + last.length);
 }
 
-/** Lines, each ended as in the file; the last one as it was. */
+/** Lines with the file's line ending. The last line keeps its own. */
 export function lineFile(text: string): ElementFile {
   const end = text.endsWith("\n") ? "\n" : "";
   const lines = (end === "" ? text : text.slice(0, -1)).split("\n");

@@ -1,4 +1,4 @@
-/** A violation, told to a person: rule, place, the error it would cause, what to do. */
+/** A violation as shown to the user: the rule, the place, the error it would cause, and what to do. */
 
 import {
   CHAT_RULES,
@@ -12,7 +12,7 @@ import type { HistoryDialect, Piece } from "./history.ts";
 export interface Finding {
   readonly rule: string;
   readonly title: string;
-  /** Where: `input[3]`, `messages.1.content.0`, `line 12`. */
+  /** The place: `input[3]`, `messages.1.content.0`, `line 12`. */
   readonly location: string;
   /** What the API would answer. */
   readonly message: string;
@@ -22,7 +22,7 @@ export interface Finding {
 
 const RULES = new Map([...RESPONSES_RULES, ...MESSAGES_RULES, ...CHAT_RULES].map((rule) => [rule.id, rule]));
 
-/** Of a request of ours, or of a history whose pieces say where they stand. */
+/** Returns findings for a request of ours, or for a history whose pieces know their place. */
 export function findingsOf(
   violations: readonly Violation[],
   pieces: readonly Piece[] = [],

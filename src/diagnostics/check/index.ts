@@ -1,4 +1,4 @@
-/** Lint and repair of histories, ours and foreign. */
+/** Checks and repairs histories, our own and those of other tools. */
 
 export { checkHistory, type CheckedHistory, type HistoryOptions } from "./check-history.ts";
 export { type Finding, findingsOf } from "./findings.ts";

@@ -1,6 +1,6 @@
 /**
- * A file of JSON lines, some of which may be unreadable: torn by a crash, overwritten with zeros, glued together because a
- * line break was lost.
+ * A file of JSON lines, some of which may be unreadable: torn by a crash, overwritten with zeros, or joined because a line
+ * break was lost.
  */
 
 import { isObject, tryParseJson } from "../../base/support/index.ts";
@@ -10,7 +10,7 @@ import type { Damage } from "./history.ts";
 
 const where = (index: number): string => `line ${index + 1}`;
 
-/** Cleaned, it is without what cannot be read, and glued lines are parted. */
+/** The cleaned file has no unreadable lines, and joined lines are split. */
 export function jsonLines(text: string): RecordFile {
   const file = lineFile(text);
   const damage: Damage[] = [];
@@ -23,19 +23,19 @@ export function jsonLines(text: string): RecordFile {
     }
     const parted = part(line);
     cleaned.push(...parted);
-    const problem = parted.length > 0 ? "two records stand on one line" : "this line cannot be read";
+    const problem = parted.length > 0 ? "two records are on one line" : "this line cannot be read";
     damage.push({ where: where(index), problem });
     return undefined;
   });
   return { ...file, values, damage, where, clean: () => file.join(cleaned) };
 }
 
-/** The replacement character may have been written on purpose; then the line is whole JSON and shows no other damage. */
+/** The replacement character may be intended. Then the line is complete JSON and shows no other damage. */
 function isIntact(line: string): boolean {
   return !line.includes("\0") && isObject(tryParseJson(line));
 }
 
-/** `{…}{…}`: cut where both sides are whole. */
+/** Splits `{…}{…}` where both sides are complete. */
 function part(line: string): readonly string[] {
   for (let at = line.indexOf("}{"); at !== -1; at = line.indexOf("}{", at + 1)) {
     const [left, right] = [line.slice(0, at + 1), line.slice(at + 1)];

@@ -1,6 +1,5 @@
 /**
- * Changing JSON text member by member. What is not named keeps its exact text, so no payload is ever parsed and written
- * again.
+ * Changes JSON text member by member. Other members keep their exact text, so no payload is ever parsed and rewritten.
  */
 
 import { type Member, sliceArray, sliceMember, sliceObject } from "../../base/support/index.ts";
@@ -20,7 +19,7 @@ export function withoutMember(text: string, key: string): string {
     : text;
 }
 
-/** In place where the member exists, else at the end. `value` is JSON text. */
+/** Replaces the member, or adds it at the end. `value` is JSON text. */
 export function withMember(text: string, key: string, value: string): string {
   const members = sliceObject(text);
   return objectText(
@@ -30,10 +29,10 @@ export function withMember(text: string, key: string, value: string): string {
   );
 }
 
-/** Members and indexes, from the outside in. */
+/** Member names and indexes, from the outside in. */
 export type Path = readonly (string | number)[];
 
-/** Changes a value deep inside: `change` gets its text, `undefined` where there is none; answering that removes it. */
+/** Changes a nested value. `change` gets its text (`undefined` if there is none) and returns `undefined` to remove it. */
 export function atPath(
   text: string,
   path: Path,
@@ -61,13 +60,13 @@ export function textMember(text: string, key: string): string | undefined {
   return value?.startsWith('"') === true ? (JSON.parse(value) as string) : undefined;
 }
 
-/** Another text in the place of this one, and of no other. For `atPath`. */
+/** Replaces this text, and no other, with another one. For `atPath`. */
 export function exchanged(from: string, to: string): (value: string | undefined) => string | undefined {
   return (value) =>
     value?.startsWith('"') === true && JSON.parse(value) === from ? JSON.stringify(to) : value;
 }
 
-/** Where the value of a member begins in the text of its object. */
+/** The offset of a member's value in the text of its object. */
 export function memberStart(text: string, key: string): number {
   let at = text.indexOf("{") + 1;
   let found = -1;

@@ -1,33 +1,33 @@
 /**
- * Edits made on a list of pieces. What is the same in every dialect is done here; a dialect says how its parts, ids and
- * results are written, and where a result goes.
+ * Applies edits to a list of pieces, as far as it is the same in every dialect. A dialect says how it writes parts, ids and
+ * results, and where a result goes.
  */
 
 import type { Edit, Spot } from "./history.ts";
 import { atPath, exchanged, type Path, withMember, withoutMember } from "./json-text.ts";
 
-/** What becomes of a piece: an element of the file, changed or not, or one that was not there before. */
+/** The result for a piece: an element of the file, changed or not, or a new one. */
 export interface Slot {
-  /** Index of the element it was made from; undefined: new. */
+  /** The index of the element it was made from; undefined if it is new. */
   readonly element: number | undefined;
   readonly text: string;
 }
 
 export interface PieceWords {
-  /** The member that holds the parts of a piece, where pieces have parts. */
+  /** The member that holds the parts of a piece, if pieces have parts. */
   readonly parts?: string;
   readonly message: (role: string, text: string) => string;
   readonly callIdPath: (text: string, part: number | undefined) => Path;
-  /** Where the name of a tool stands, in a call or in a result. */
+  /** The path of the tool's name in a call or a result. */
   readonly toolNamePath: (text: string, part: number | undefined) => Path;
-  /** Default: the member goes. */
+  /** Default: removes the member. */
   readonly stripped?: (text: string, field: string) => string;
-  /** Gives the call at the spot a constant result. */
+  /** Gives the call at this place a constant result. */
   readonly close: (list: PieceList, at: Spot) => void;
   readonly move: (list: PieceList, at: Spot, behind: number) => void;
-  /** A piece as it is when all edits are made, without these parts; undefined: nothing is left of it. */
+  /** Returns a piece with all edits applied and without these parts; undefined if nothing is left of it. */
   readonly finished?: (text: string, index: number, dropped: ReadonlySet<number>) => string | undefined;
-  /** New pieces right behind one. */
+  /** New pieces directly after one. */
   readonly behind?: (index: number) => readonly string[];
 }
 
@@ -42,7 +42,7 @@ export class PieceList {
     this.#now = [...slots];
   }
 
-  /** As it was before the edits; empty where there is none. */
+  /** The piece before the edits; empty if there is none. */
   old(index: number): string {
     return this.#old[index]?.text ?? "";
   }
@@ -61,7 +61,7 @@ export class PieceList {
     else this.#droppedParts.set(index, (this.#droppedParts.get(index) ?? new Set()).add(part));
   }
 
-  /** In front of the piece with that index. */
+  /** Before the piece with that index. */
   add(before: number, text: string): void {
     this.#put(before, { element: undefined, text });
   }

@@ -1,6 +1,6 @@
 /**
- * Blocks as chat messages. The parts of an assistant message are its calls, so the thoughts and the text of one stand in a
- * part behind them, where no rule looks for a part.
+ * Blocks as chat messages. The parts of an assistant message are its calls. Its thoughts and text form one more part after
+ * them, which no rule looks at.
  */
 
 import type { Block, ProjectedPiece } from "./block-history.ts";

@@ -1,6 +1,6 @@
 /**
- * Blocks as Anthropic messages. What one response made is one message; all that the user's side says in a row is one
- * message too, results first, as the tools send it.
+ * Blocks as Anthropic messages. One response is one message. Consecutive input of the user is also one message, results
+ * first, as the tools send it.
  */
 
 import { assertNever } from "../../base/support/index.ts";

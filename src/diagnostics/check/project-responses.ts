@@ -1,5 +1,5 @@
 /**
- * Blocks as Responses items. Thoughts with the same id that stand together are one item whose summary has parts.
+ * Blocks as Responses items. Consecutive thoughts with the same id are one item whose summary has parts.
  */
 
 import { assertNever } from "../../base/support/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Changes to the elements of a file, collected and then made at once; indexes are those of the file as it was. Where the
- * elements form a tree, each naming its parent, taking one out or putting one in keeps the chain whole.
+ * Collects changes to the elements of a file and applies them at once. Indexes refer to the original file. If the elements
+ * form a tree, each naming its parent, removing or inserting one keeps the chain intact.
  */
 
 import { type JsonObject, stringOf } from "../../base/support/index.ts";
@@ -17,7 +17,7 @@ export class RecordEdits {
   readonly #links: LinkNames | undefined;
   readonly #elements: (string | undefined)[];
   readonly #added = new Map<number, string[]>();
-  /** Where the children of an element are to hang now. */
+  /** The new parent of an element's children, by the element's id. */
   readonly #parents = new Map<string, string | undefined>();
 
   constructor(file: RecordFile, links?: LinkNames) {
@@ -35,12 +35,12 @@ export class RecordEdits {
     if (text !== undefined) this.#elements[index] = make(text);
   }
 
-  /** What stands at a path, where there is something. */
+  /** Changes the value at a path, if there is one. */
   changeAt(index: number, path: Path, make: (text: string) => string): void {
     this.change(index, (text) => atPath(text, path, (old) => (old === undefined ? old : make(old))));
   }
 
-  /** Where this text stands there, and no other. */
+  /** Replaces the value at a path if it is exactly this text. */
   exchangeAt(index: number, path: Path, from: string, to: string): void {
     this.change(index, (text) => atPath(text, path, exchanged(from, to)));
   }
@@ -53,7 +53,7 @@ export class RecordEdits {
     this.change(index, (text) => atPath(text, path, () => undefined));
   }
 
-  /** Its children hang where it hung. */
+  /** Its children get its parent. */
   remove(index: number): void {
     this.#elements[index] = undefined;
     const id = this.idOf(index);
@@ -64,7 +64,7 @@ export class RecordEdits {
     this.#added.set(index, [...(this.#added.get(index) ?? []), text]);
   }
 
-  /** Between an element and its children. `make` is told the parent; without ids the order is all there is. */
+  /** Inserts between an element and its children. `make` gets the parent. Without ids, only the order counts. */
   insertBehind(index: number, own: string, make: (parent: string | undefined) => string): void {
     const id = this.idOf(index);
     this.addBehind(index, make(id === undefined ? undefined : (this.#parents.get(id) ?? id)));
@@ -79,7 +79,7 @@ export class RecordEdits {
     return this.#links && stringOf(this.#file.values[index]?.[this.#links.parent]);
   }
 
-  /** The very text of the file when nothing was changed. */
+  /** The same text if nothing was changed. */
   text(): string {
     this.#hangAnew();
     return this.#file.join(
@@ -103,7 +103,7 @@ export class RecordEdits {
   }
 }
 
-/** Indexes along the parents of the last element that counts, first to last. */
+/** The path to the last element that counts, as indexes from first to last. */
 export function pathToLast(
   { values }: RecordFile,
   names: LinkNames,

@@ -1,7 +1,7 @@
 /**
- * Repair of a history of any known format: the smallest change after which every rule holds, never an invented id or
- * payload, never a changed byte of one. What was done and what was lost is told. A history with nothing wrong comes back as
- * it is.
+ * Repairs a history of any known format with the smallest change after which every rule holds. It never invents an id or a
+ * payload and never changes a byte of one. The result lists what was changed and what was lost. A history without
+ * violations is returned unchanged.
  */
 
 import { damageFindings, type HistoryOptions, notesOf, violationsOf } from "./check-history.ts";
@@ -17,9 +17,9 @@ import { RESPONSES_REMEDIES } from "./repairs/responses.ts";
 import { keptByServer } from "./server-state.ts";
 
 export interface RepairOptions extends HistoryOptions {
-  /** The error the API answered with: it sees what the rules cannot. */
+  /** The error message of the API, which can see what the rules cannot. */
   readonly error?: string | undefined;
-  /** All payloads only their maker can read go out: for a history that moves to another model or account. */
+  /** Removes all payloads that only their maker can read, for a history that moves to another model or account. */
   readonly dropReasoning?: boolean | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Change {
   readonly rule: string;
   readonly location: string;
   readonly what: string;
-  /** What is not in the history any more. */
+  /** What the history no longer contains. */
   readonly lost?: string | undefined;
 }
 
@@ -35,12 +35,12 @@ export interface RepairedHistory {
   readonly format: FormatName;
   readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
-  /** The same text when nothing was changed. */
+  /** The same text if nothing was changed. */
   readonly text: string;
   readonly changes: readonly Change[];
   /** What could not be repaired. */
   readonly remaining: readonly Finding[];
-  /** What could not be judged, because only the server knows it; nothing was changed for its sake. */
+  /** What could not be checked, because only the server knows it. The repair changed nothing there. */
   readonly notes?: readonly string[] | undefined;
 }
 
@@ -50,7 +50,7 @@ const REMEDIES: Readonly<Record<HistoryDialect, Remedies>> = {
   "openai-chat": CHAT_REMEDIES,
 };
 
-/** A repair may bring the next thing to light: a call that was closed, a thought that lost its follower. */
+/** A repair may reveal the next problem: a call that was closed, or a thought that lost its follower. */
 const MOST_ROUNDS = 100;
 
 export function repairHistory(content: string | Uint8Array, options: RepairOptions = {}): RepairedHistory {
@@ -89,19 +89,17 @@ export function repairHistory(content: string | Uint8Array, options: RepairOptio
   };
 }
 
-/** Where a conversation goes on that the server has, its settings stay and nothing is said in anybody's name. */
+/** If the request continues a conversation on the server, its settings stay and no message is added to it. */
 function isOfThisRequest({ rule, edit }: Repair): boolean {
   return edit.do !== "add" && (edit.do !== "head" || rule === "R14");
 }
 
 function cleaned(): readonly Repair[] {
   const edit: Edit = { do: "clean" };
-  return [
-    { rule: "file", edit, what: "left out the lines that cannot be read", lost: "what stood in those lines" },
-  ];
+  return [{ rule: "file", edit, what: "removed the unreadable lines", lost: "the content of those lines" }];
 }
 
-/** Two violations may ask for the same change, and what goes needs no other. */
+/** Two violations may need the same change, and a removed piece needs no other change. */
 function unique(repairs: readonly Repair[]): readonly Repair[] {
   const seen = new Set<string>();
   const dropped = new Set(repairs.flatMap(({ edit }) => (edit.do === "drop" ? [spotKey(edit)] : [])));

@@ -1,6 +1,6 @@
 /**
- * What a server keeps of a conversation beside what is sent to it. Rules that ask about that part cannot be asked: it is
- * said which, and nothing is repaired for their sake.
+ * What the server stores of a conversation in addition to the request. Rules about that part cannot be checked: a note
+ * names them, and nothing is repaired because of them.
  */
 
 import { sliceMember } from "../../base/support/index.ts";
@@ -8,7 +8,7 @@ import type { KeptByServer } from "../../runtime/rules/index.ts";
 import type { History, Piece } from "./history.ts";
 import { textMember } from "./json-text.ts";
 
-/** `store` is on unless a request says otherwise. Without a request the history alone can tell. */
+/** `store` is on by default. Without a request, only the history itself can tell. */
 export function keptByServer(history: History): KeptByServer {
   const { dialect, head, pieces } = history;
   if (dialect !== "openai-responses") return { items: false, front: continuesOf(history) !== undefined };
@@ -23,12 +23,12 @@ function isReference({ text }: Piece): boolean {
   return textMember(text, "type") === "item_reference";
 }
 
-/** Payloads are asked for where nothing is stored. */
+/** Clients request payloads if nothing is stored. */
 function hasPayload({ text }: Piece): boolean {
   return textMember(text, "encrypted_content") !== undefined;
 }
 
-/** The parameters that say that a conversation goes on which the server has. */
+/** The parameters that continue a conversation stored on the server. */
 const CONTINUES: Readonly<Record<History["dialect"], readonly string[]>> = {
   "openai-responses": ["previous_response_id", "conversation"],
   "anthropic-messages": ["thread"],
@@ -39,7 +39,7 @@ function continuesOf({ dialect, head = "" }: History): string | undefined {
   return CONTINUES[dialect].find((name) => {
     const value = sliceMember(head, name);
     if (value === undefined || value === "null" || value === '""') return false;
-    // A thread that is only now created has nothing before it.
+    // A thread that this request creates has no history.
     return name !== "thread" || textMember(value, "type") !== "create";
   });
 }
@@ -48,18 +48,16 @@ export function notJudged(history: History): readonly string[] {
   const { items, front } = keptByServer(history);
   const named = items && history.pieces.some(isNamedAlone);
   const why =
-    history.head === undefined
-      ? "where `store` is not false"
-      : "because `store` is not false in this request";
+    history.head === undefined ? "if `store` is not false" : "because `store` is not false in this request";
   return [
     ...(named
       ? [
-          `items are sent by their ids alone, which is allowed ${why}: not judged is whether the server has them (R02, R03, R14)`,
+          `items are sent by id alone, which is allowed ${why}; not checked: whether the server has them (R02, R03, R14)`,
         ]
       : []),
     ...(front
       ? [
-          `what comes before is on the server (${continuesOf(history) ?? ""}): not judged is whether its calls are answered here, each by its result (${history.dialect === "openai-responses" ? "R06, R07" : "M09, M16"})`,
+          `the earlier conversation is on the server (${continuesOf(history) ?? ""}); not checked: whether every call in it has its result here (${history.dialect === "openai-responses" ? "R06, R07" : "M09, M16"})`,
         ]
       : []),
   ];

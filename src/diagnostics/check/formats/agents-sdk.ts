@@ -1,5 +1,5 @@
 /**
- * AgentInputItem arrays of the OpenAI Agents SDK for JavaScript: Responses items in camelCase. (The Python SDK keeps plain
+ * AgentInputItem arrays of the OpenAI Agents SDK for JavaScript: Responses items in camelCase. (The Python SDK stores plain
  * Responses items.)
  */
 
@@ -18,7 +18,7 @@ export function openAgentsSdk(text: string): History {
     blocksOf,
     partsIn: () => 1,
     close(edits, { element, name, callId }) {
-      // Behind the calls of its response and the results that stand there.
+      // After the calls of its response and the results that are already there.
       let at = element;
       while (CALLS_AND_RESULTS.has(file.values[at + 1]?.["type"])) at += 1;
       const output = { type: "text", text: LOST_RESULT };

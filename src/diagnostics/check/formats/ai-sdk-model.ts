@@ -29,7 +29,7 @@ export function openAiSdkModel(text: string): History {
       });
     },
     partsIn: ({ content }) => arrayOf(content).length,
-    /** Into the tool message that follows, or into one of its own. */
+    /** Into the tool message that follows, or into a new one. */
     close(edits, { element, callId, name }) {
       const output = { type: "error-text", value: LOST_RESULT };
       const result = JSON.stringify({ type: "tool-result", toolCallId: callId, toolName: name, output });

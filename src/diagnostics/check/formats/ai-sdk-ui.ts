@@ -1,5 +1,5 @@
 /**
- * AI SDK UIMessages, version 5 and later: parts of a message, calls and their results in one part with a state.
+ * AI SDK UIMessages, version 5 and later: messages with parts. A call and its result are one part with a state.
  */
 
 import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
@@ -23,7 +23,7 @@ export function openAiSdkUi(text: string): History {
     close: (edits, { element, path }) => edits.changeAt(element, path, closed),
     rename: (edits, { element, path }, callId) => edits.setAt(element, [...path, "toolCallId"], callId),
     renameTool(edits, { element, path }, from, to) {
-      // The name stands in the type, and in a field of its own where the type says no more than "dynamic-tool".
+      // The type contains the name, unless it is "dynamic-tool": then the name has its own field.
       edits.exchangeAt(element, [...path, "type"], `tool-${from}`, `tool-${to}`);
       edits.exchangeAt(element, [...path, "toolName"], from, to);
     },
@@ -39,7 +39,7 @@ function metadataOf(part: JsonObject): readonly JsonObject[] {
   return [part["providerMetadata"], part["callProviderMetadata"]].filter(isObject);
 }
 
-/** What a step-start parts is a response of its own; its results stand behind it. */
+/** Each step-start begins a new response. Its results come after it. */
 function blocksOf(
   value: JsonObject,
   element: number,
@@ -86,7 +86,7 @@ function resultText({ output, errorText }: JsonObject): string {
   return typeof output === "string" ? output : (stringOf(errorText) ?? JSON.stringify(output ?? "denied"));
 }
 
-/** What ran and left no result failed, as far as anyone knows: the SDK's own state for it. */
+/** A call without a result counts as failed. This is the SDK's own state for it. */
 function closed(part: string): string {
   const state = withMember(withoutMember(part, "output"), "state", '"output-error"');
   return withMember(state, "errorText", JSON.stringify(LOST_RESULT));

@@ -1,11 +1,11 @@
-/** What the two formats of the AI SDK share: how its parts carry the provider's ids and payloads. */
+/** Shared by the two AI SDK formats: how parts carry the provider's ids and payloads. */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
 import type { Block, FoundBlock } from "../block-history.ts";
 import type { HistoryDialect } from "../history.ts";
 import type { RecordEdits } from "../record-edits.ts";
 
-/** Which provider made the parts, told by their metadata: the last one that says so. */
+/** The provider that made the parts: the last one that their metadata names. */
 export function aiSdkDialect(metadata: readonly JsonObject[]): HistoryDialect {
   const last = metadata.findLast((one) => providerOf(one) !== undefined) ?? {};
   const provider = providerOf(last);
@@ -19,7 +19,7 @@ function providerOf(metadata: JsonObject): string | undefined {
   return PROVIDERS.find((name) => isObject(metadata[name]));
 }
 
-/** A part of an answer; undefined: it is not sent. `callName`: what it is called where it is a call without a name. */
+/** Converts a part of an answer. Undefined if it is not sent. `callName` names a call that has no name. */
 export function answerPart(
   part: JsonObject,
   about: {
@@ -43,7 +43,7 @@ export function answerPart(
   };
 }
 
-/** Ids and payloads of the provider the history goes to; others stay behind, as the SDK leaves them. */
+/** Ids and payloads of the provider that the history goes to. Like the SDK, drops those of other providers. */
 function identityOf(
   metadata: JsonObject,
   dialect: HistoryDialect,
@@ -62,7 +62,7 @@ function identityOf(
   return signature === undefined ? {} : { payload: signature };
 }
 
-/** A thought that could not go back is passed over by the SDK itself: another provider's, or one without a payload. */
+/** The SDK itself skips a thought that cannot be sent back: another provider's, or one without a payload. */
 function isSentReasoning(block: Pick<Block, "id" | "payload">, dialect: HistoryDialect): boolean {
   if (dialect === "openai-responses") return block.id !== undefined || block.payload !== undefined;
   return dialect === "openai-chat" || block.payload !== undefined;
@@ -70,7 +70,7 @@ function isSentReasoning(block: Pick<Block, "id" | "payload">, dialect: HistoryD
 
 const METADATA = ["providerOptions", "providerMetadata", "callProviderMetadata"];
 
-/** Nothing else of a part is a field of the request. */
+/** No other member of a part is a field of the request. */
 export function stripAiSdkId(edits: RecordEdits, { element, path }: Block, field: string): void {
   if (field !== "id" || path.length === 0) return;
   for (const name of METADATA)

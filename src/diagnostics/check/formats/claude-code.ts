@@ -1,6 +1,6 @@
 /**
- * Claude Code transcripts: lines with a message of the Messages API each, linked by parentUuid. One answer may be spread over
- * several lines with the same message id; results of parallel calls may hang beside the path.
+ * Claude Code transcripts: each line has a message of the Messages API, and parentUuid links the lines. Several lines with
+ * the same message id may form one answer, and results of parallel calls may be off the path.
  */
 
 import {
@@ -49,7 +49,7 @@ function isTalk(value: JsonObject): boolean {
   );
 }
 
-/** The path to the last line, and what belongs to it without standing on it. */
+/** The path to the last line, and the lines next to it that belong to it. */
 function sentLines(file: RecordFile): readonly number[] {
   const linked = file.values.some((value) => stringOf(value?.["uuid"]) !== undefined);
   const talk = file.values.flatMap((value, index) => (value !== undefined && isTalk(value) ? [index] : []));
@@ -96,7 +96,7 @@ function kindOf(type: string, assistant: boolean): Block["kind"] {
   return type.endsWith("thinking") ? "reasoning" : "text";
 }
 
-/** A line of the user's with a constant result, in the envelope of the call's line. */
+/** A user line with a constant result. It copies the envelope of the call's line. */
 function close(edits: RecordEdits, { element, callId = "" }: Block): void {
   const uuid = uuidFrom(`${edits.idOf(element) ?? String(element)} ${callId}`);
   const content = [{ type: "tool_result", tool_use_id: callId, content: LOST_RESULT, is_error: true }];

@@ -1,6 +1,6 @@
 /**
  * Codex rollouts: lines `{timestamp, type, payload}`. `response_item` lines are Responses items as they are sent; the last
- * `compacted` line replaces what came before it.
+ * `compacted` line replaces everything before it.
  */
 
 import { isObject, sliceArray, sliceMember, stringOf } from "../../../base/support/index.ts";
@@ -41,7 +41,7 @@ export function openCodexRollout(text: string): History {
   };
 }
 
-/** Types Codex keeps in its log and does not send. */
+/** Types that Codex logs but does not send. */
 const NOT_SENT: ReadonlySet<string> = new Set(["ghost_snapshot", "other"]);
 
 function itemsOf({ elements, values }: RecordFile): readonly StoredItem[] {
@@ -71,7 +71,7 @@ function rewrite(file: RecordFile, items: readonly StoredItem[], edits: readonly
   const lines: (string | undefined)[] = [...file.elements];
   const kept = new Set(slots.map(({ element }) => element));
   const added = new Map<number, string[]>();
-  // From the end, so that indexes inside a replacement history stay true.
+  // From the end, so that indexes inside a replacement history stay valid.
   for (const [element, { line, at }] of [...items.entries()].toReversed()) {
     if (kept.has(element)) continue;
     lines[line] =
@@ -117,7 +117,7 @@ function keptBefore(
   return items.filter((item, index) => item.line === line && index < element && kept.has(index)).length;
 }
 
-/** An item went elsewhere: the item lines are written in the new order, where item lines stood before. */
+/** An item was moved: writes the item lines in the new order into the positions of the old ones. */
 function moved(file: RecordFile, slots: readonly Slot[], items: readonly StoredItem[]): string {
   if (items.some(({ at }) => at !== undefined)) return file.join(file.elements);
   const itemLines = new Set(items.map(({ line }) => line));

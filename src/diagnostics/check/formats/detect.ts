@@ -1,4 +1,4 @@
-/** Which format a file has, told by its content. */
+/** Detects the format of a file from its content. */
 
 import { isObject, type JsonObject, tryParseJson } from "../../../base/support/index.ts";
 import type { FormatName } from "./names.ts";
@@ -10,7 +10,7 @@ export function detectFormat(text: string): FormatName | undefined {
   return ofLines(text);
 }
 
-/** A file of one line parses as a whole, too. */
+/** A file with one line also parses as a whole. */
 function isLine(value: JsonObject): boolean {
   return typeof value["type"] === "string" && !("input" in value) && !("messages" in value);
 }
@@ -56,7 +56,7 @@ function ofArray(elements: readonly unknown[]): FormatName | undefined {
   return objects.every((one) => typeof one["role"] === "string") ? plainRoles(objects) : undefined;
 }
 
-/** Nothing but roles and texts: all three would take it; a system message tells chat. */
+/** With roles and texts alone it could be any of the three dialects. A system message means chat. */
 function plainRoles(objects: readonly JsonObject[]): FormatName {
   const types = objects.flatMap(partTypes);
   if (types.some((type) => type === "input_text" || type === "output_text")) return "responses";
@@ -100,7 +100,7 @@ function hasAiSdkParts(one: JsonObject): boolean {
 function hasAnthropicBlocks(one: JsonObject): boolean {
   const types = ["thinking", "redacted_thinking", "tool_use", "tool_result", "server_tool_use"];
   const { content } = one;
-  // Mistral's thoughts are parts of content too, but hold a list.
+  // Mistral's thoughts are also parts of content, but contain a list.
   return (
     Array.isArray(content) &&
     content.some(

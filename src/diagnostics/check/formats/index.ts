@@ -1,4 +1,4 @@
-/** Opening a history: which format it is, and what stands in it. */
+/** Opens a history: detects its format and reads it. */
 
 import { isObject, messageOf, tryParseJson, codedError } from "../../../base/support/index.ts";
 import type { History } from "../history.ts";
@@ -39,13 +39,13 @@ export function openHistory(content: string | Uint8Array, format?: FormatName): 
     assertJson(text);
     throw codedError(
       "input_invalid",
-      "no history of a format known here. Say which one it is with --format, or give a request body or its array of items or messages",
+      "not a history of a known format. Name the format with --format, or give a request body or its array of items or messages",
     );
   }
   return { ...OPEN[name](text), text };
 }
 
-/** Told from JSON of an unknown kind: a file that was cut off, or is none at all. A file of lines has one that parses. */
+/** Throws for a file that is cut off or not JSON at all. In a file of lines, at least one line parses. */
 function assertJson(text: string): void {
   if (text.split("\n", 50).some((line) => isObject(tryParseJson(line)))) return;
   let problem: string;
@@ -53,7 +53,7 @@ function assertJson(text: string): void {
     JSON.parse(text);
     return;
   } catch (error) {
-    problem = messageOf(error); // it may quote the file: only the position is taken from it
+    problem = messageOf(error); // it may quote the file, so only the position is used
   }
   const end = text.trimEnd().length;
   const told = /at position (\d+)/.exec(problem)?.[1];
@@ -64,7 +64,7 @@ function assertJson(text: string): void {
   throw codedError(
     "input_invalid",
     cut
-      ? `it is not whole JSON: it ends at ${where}, in the middle of a value. Take the file anew`
+      ? `the JSON is incomplete: it ends at ${where}, in the middle of a value. Copy or export the file again`
       : `it is not JSON${at === undefined ? "" : ` (${where})`}: give a history, or a request body`,
   );
 }

@@ -1,8 +1,8 @@
 /**
- * A foreign history does not say which items one response made. Items the model made that stand together, up to an input or
- * an output, are taken for one response where there is a thought among them. A thought with its id and a call without one is
- * what the API takes (failures.md law 1), and what the AI SDK sends; a thought without its id beside items with theirs is
- * refused (P05): only there the rules are told of the group.
+ * Infers which items belong to one response, because a foreign history does not say. Consecutive items of the model, up to
+ * an input or an output, count as one response if a thought is among them. The API accepts a thought with its id followed by
+ * a call without one (failures.md law 1), and the AI SDK sends that. It refuses a thought without its id next to items with
+ * ids (P05). Only in that case do the rules get the group.
  */
 
 import { isOutputType } from "../../../runtime/rules/index.ts";

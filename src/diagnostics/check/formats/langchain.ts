@@ -1,6 +1,6 @@
 /**
- * LangChain messages as they are serialised: `{type, data}` (messages_to_dict), constructors (`lc: 1`), or flat. Their
- * content is a text or a list of blocks in the words of the provider.
+ * Serialised LangChain messages: `{type, data}` (messages_to_dict), constructors (`lc: 1`), or flat. Their content is a
+ * text or a list of blocks in the provider's format.
  */
 
 import {
@@ -37,7 +37,7 @@ export function openLangchain(text: string): History {
     renameTool(edits, { element, path, callId }, from, to) {
       const own = fieldsPath(file.values[element] ?? {});
       edits.exchangeAt(element, path.length === 0 ? [...own, "name"] : [...path, "name"], from, to);
-      // A call in the content stands in `tool_calls` too.
+      // A call in the content is also in `tool_calls`.
       edits.changeAt(element, [...own, "tool_calls"], (calls) =>
         arrayText(
           sliceArray(calls).map((call) =>
@@ -50,7 +50,7 @@ export function openLangchain(text: string): History {
   });
 }
 
-/** Where the fields of a message stand. */
+/** The path to the fields of a message. */
 function fieldsPath(value: JsonObject): readonly string[] {
   if (value["lc"] === 1) return ["kwargs"];
   return isObject(value["data"]) ? ["data"] : [];
@@ -114,7 +114,7 @@ function blocksOf(value: JsonObject, element: string, dialect: HistoryDialect): 
   ];
 }
 
-/** The one slot some integrations keep a thought in (failures.md P08). */
+/** The single field in which some integrations keep a thought (failures.md P08). */
 function kwargsThought(raw: string, own: readonly string[], dialect: HistoryDialect): readonly FoundBlock[] {
   const kwargs = sliceMember(raw, "additional_kwargs") ?? "{}";
   const path = [...own, "additional_kwargs"];
@@ -145,12 +145,12 @@ function contentPart(part: string, dialect: HistoryDialect): FoundBlock | undefi
   return { kind: "call", wire: withoutIndex(part), callId: call };
 }
 
-/** Streaming leaves an index on blocks, which the integrations take off before they send. */
+/** Streaming leaves an index on blocks. The integrations remove it before they send. */
 function withoutIndex(part: string): string {
   return withoutMember(part, "index");
 }
 
-/** A call stands in `tool_calls` too, where LangChain looks for it. */
+/** A call is also in `tool_calls`, where LangChain looks for it. */
 function dropped(edits: RecordEdits, { element, path, kind, callId }: Block): void {
   if (kind !== "call" || path.includes("tool_calls")) return;
   edits.changeAt(element, [...path.slice(0, -2), "tool_calls"], (calls) =>
@@ -158,7 +158,7 @@ function dropped(edits: RecordEdits, { element, path, kind, callId }: Block): vo
   );
 }
 
-/** A tool message in the shape its neighbours have. */
+/** A tool message in the same form as its neighbours. */
 function close(edits: RecordEdits, { values }: RecordFile, { element, callId, name }: Block): void {
   const call = values[element] ?? {};
   const fields = { content: LOST_RESULT, tool_call_id: callId, name, status: "error" };

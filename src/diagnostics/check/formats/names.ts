@@ -1,4 +1,4 @@
-/** The formats a history may come in. */
+/** The known formats of histories. */
 
 export const FORMATS = {
   responses: "OpenAI Responses: an input array, or a request with one",

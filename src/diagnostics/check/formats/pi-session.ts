@@ -1,6 +1,6 @@
 /**
- * pi sessions, versions 1 to 3: a header and entries that form a tree. Seen as pi would send the path to the last entry to
- * the model that answered last: thoughts of other models stay behind, answers that failed or were aborted too.
+ * pi sessions, versions 1 to 3: a header and a tree of entries. The history is the path to the last entry, as pi would send
+ * it to the model that answered last: without thoughts of other models and without failed or aborted answers.
  */
 
 import {
@@ -38,7 +38,7 @@ export function openPiSession(text: string): History {
     partsIn: ({ message }) => arrayOf(objectOf(message)["content"]).length,
     close: (edits, call) => close(edits, file, call),
     rename(edits, block, callId) {
-      // The item id behind the call id stays what it is.
+      // The item id after the call id stays as it is.
       const itemId = wholeCallId(file, block).split("|")[1];
       setCallId(edits, block, itemId === undefined ? callId : `${callId}|${itemId}`);
     },
@@ -64,7 +64,7 @@ function isEntry(value: JsonObject): boolean {
   return value["type"] !== "session";
 }
 
-/** The path, from what the last compaction on it kept. */
+/** The path, from the first entry that its last compaction kept. */
 function entriesToSend(file: RecordFile): readonly number[] {
   const { values } = file;
   const path = values.some((value) => typeof value?.["parentId"] === "string")
@@ -174,7 +174,7 @@ function close(edits: RecordEdits, file: RecordFile, call: Block): void {
   );
 }
 
-/** With the item id behind it; of a call or a result. */
+/** Returns the call id of a call or a result, with the item id after it. */
 function wholeCallId(file: RecordFile, { element, path }: Block): string {
   const message = messageAt(file, element);
   const whole =

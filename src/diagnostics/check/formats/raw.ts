@@ -1,4 +1,4 @@
-/** Histories in the words of a dialect: an array of pieces, or a request with one. */
+/** Histories in the format of a dialect: an array of pieces, or a request with one. */
 
 import { isObject, sliceMember, sliceObject, tryParseJson, codedError } from "../../../base/support/index.ts";
 import { editChat } from "../edit-chat.ts";
@@ -65,10 +65,10 @@ function split(text: string, key: string): { readonly file: ElementFile; readonl
   const head =
     value === undefined ? "" : objectText(sliceObject(trimmed).filter((member) => member.key !== key));
   if (value?.startsWith("[") === true) return { file: arrayFile(text, value, memberStart(text, key)), head };
-  // A plain string has no history to be wrong.
+  // A plain string has no history to check.
   if (value?.startsWith('"') === true && key === "input")
     return { file: { elements: [], join: () => text }, head };
-  // Nothing to add to what the server has.
+  // Adds nothing to the history on the server.
   if (value === undefined && key === "input" && goesOn(trimmed))
     return { file: { elements: [], join: () => text }, head: trimmed };
   throw codedError(

@@ -1,19 +1,19 @@
-/** Bytes from anywhere, as text fit to look at: coded errors for what is none. */
+/** Decodes untrusted bytes as text. Throws coded errors for files that are not text, too large or nested too deep. */
 
 import { codedError, type ErrorCode, jsonDepth, type ThroughlineError } from "../../../base/support/index.ts";
 
-/** More than any history of a conversation that a model could still read. */
+/** Larger than any history that a model could still read. */
 export const MAX_HISTORY_BYTES = 128 * 1024 * 1024;
 const MAX_DEPTH = 512;
 
-/** Stands for bytes that are no text: the line they are in is damaged, and nothing else. */
+/** Replaces bytes that are not text. Only the line that contains them is damaged. */
 export const NOT_TEXT = "\uFFFD";
 
 export function readText(content: string | Uint8Array): string {
   if (content.length > MAX_HISTORY_BYTES) {
     throw invalid(
       "file_too_large",
-      `larger than ${MAX_HISTORY_BYTES} bytes: cut the file, or take the newest part of it`,
+      `larger than ${MAX_HISTORY_BYTES} bytes: shorten the file, or use only its newest part`,
     );
   }
   const text = typeof content === "string" ? content : decode(content);
@@ -26,7 +26,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // One damaged line does not make a file of lines unreadable; a file that does not even begin as one is no text.
+    // One damaged line does not make a file of lines unreadable. A file that does not begin like JSON lines is not text.
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     if (/^\s*\{"/.test(text) && text.includes("\n")) return text;
     throw invalid("file_not_text", "not a text file: give JSON or lines of JSON");

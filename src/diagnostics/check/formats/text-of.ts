@@ -1,8 +1,8 @@
-/** What a content says in words, where it is a text or a list of parts. */
+/** The text of a content that is a string or a list of parts. */
 
 import { arrayOf, objectOf, stringOf } from "../../../base/support/index.ts";
 
-/** Undefined: it has no words at all. */
+/** Undefined if it has no text. */
 export function textOf(content: unknown): string | undefined {
   if (typeof content === "string") return content;
   const texts = arrayOf(content).flatMap((part) => stringOf(objectOf(part)["text"]) ?? []);

@@ -36,7 +36,7 @@ export const REASONING_FIELDS = [
 export const CHAT_REMEDIES: Remedies = {
   Q01: unanswered,
   Q02: dropped("a tool message without its call"),
-  // Reasoning that is gone cannot be made up: thinking off is what the vendors take instead (V01, V02).
+  // Lost reasoning cannot be invented. The vendors accept the request with thinking off instead (V01, V02).
   Q03: ({ rule }, { head }) =>
     head === undefined ? [] : [setHead(rule, "thinking", '{"type":"disabled"}', "switched thinking off")],
   Q04: ({ rule, index, message }) =>
@@ -101,7 +101,7 @@ function detailsOf(text: string): readonly string[] {
   return sliceArray(sliceMember(text, "reasoning_details") ?? "");
 }
 
-/** Every call and answer with this id. Empty and missing ids are told apart by their order. */
+/** Every call and result with this id. Empty and missing ids are matched by their order. */
 function renamed({ rule, index, part, message }: Violation, history: History): readonly Repair[] {
   const lookup = lookupOf(history);
   const id =
@@ -148,5 +148,5 @@ function wholeCall({ rule, index, part, message }: Violation, history: History):
   const [field, empty] = member === "custom" ? ["input", '""'] : ["arguments", '"{}"'];
   const given = sliceMember(sliceMember(call, member) ?? "", field);
   const value = given === undefined || given === "null" ? empty : JSON.stringify(given);
-  return [setField(rule, { index, part }, `${member}.${field}`, value, "put the arguments in as text")];
+  return [setField(rule, { index, part }, `${member}.${field}`, value, "turned the arguments into text")];
 }

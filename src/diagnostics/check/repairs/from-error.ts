@@ -1,6 +1,6 @@
 /**
- * What only the API can see: whether a payload is its own, whether a thought was left out. Its error says so, and names what
- * it means; told that text, a history is repaired there. Where the error names nothing, all opaque reasoning goes.
+ * Repairs what only the API can see: whether a payload is its own, and whether a thought is missing. The API's error names
+ * the item, and the history is repaired there. If the error names nothing, all opaque reasoning is removed.
  */
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
@@ -21,7 +21,7 @@ export function repairsFromError(error: string, history: History): readonly Repa
 const ABOUT_REASONING =
   /without its required|could not be verified|could not decrypt|not found\. Items are not persisted|Zero Data Retention|reasoning|thinking|signature|not issued to this caller|different account/i;
 
-/** Every payload only its maker can read: the last step before giving up. */
+/** Removes every payload that only its maker can read: the last resort. */
 export function allReasoning(history: History): readonly Repair[] {
   return history.pieces.flatMap(({ text }, index): readonly Repair[] => {
     if (history.dialect === "openai-responses")
@@ -60,7 +60,7 @@ function responses(error: string, history: History): readonly Repair[] {
   return quoted === -1 ? allReasoning(history) : loosen("error", history, quoted);
 }
 
-/** A thought that was left out is not there to tell a run of items from others: what stands together goes together. */
+/** Without the missing thought, nothing marks the end of its response: all adjacent items with ids count as one. */
 function withRun(history: History, index: number): History {
   if (history.pieces[index]?.run !== undefined) return history;
   const made = (at: number): boolean => {

@@ -1,6 +1,6 @@
 /**
- * What remedies look up in a history, found once: a long history with thousands of broken places is repaired in a time that
- * grows with its length, not with its square.
+ * Indexes of a history for the remedies, built once. The time to repair a long history with thousands of violations grows
+ * with its length, not with the square of its length.
  */
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
@@ -16,7 +16,7 @@ export interface Outline {
   readonly callId: string | undefined;
 }
 
-/** Where an id of a call stands. */
+/** The place of a call id. */
 export interface IdSpots {
   readonly calls: readonly Spot[];
   readonly results: readonly Spot[];

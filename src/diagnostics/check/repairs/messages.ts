@@ -25,7 +25,7 @@ import { toolRenamed } from "./tool-names.ts";
 const unthought: Repairer = ({ rule, index }, history) => allThinking(rule, history, index);
 const THINKING_OFF = '{"type":"disabled"}';
 
-/** A message of the user, at the beginning or the end. */
+/** Adds a user message at the beginning or the end. */
 function added(text: string, what: string, atEnd: boolean): Repairer {
   return ({ rule }, { pieces }) => [
     { rule, edit: { do: "add", before: atEnd ? pieces.length : 0, role: "user", text }, what },
@@ -56,7 +56,7 @@ export const MESSAGES_REMEDIES: Remedies = {
   M17: ({ rule, index }) => [drop(rule, { index }, "a message of an unknown role")],
   M18: dropped("a block of the wrong role"),
   M19: soundLimits,
-  M20: ({ rule }) => [setHead(rule, "tool_choice", '{"type":"auto"}', "no tool is forced any more")],
+  M20: ({ rule }) => [setHead(rule, "tool_choice", '{"type":"auto"}', "removed the forced tool")],
   M21: ({ rule }, history) => extraCached(rule, history),
   M22(found) {
     const field = /\.([^.]+): Extra inputs/.exec(found.message)?.[1] ?? "";
@@ -85,14 +85,14 @@ export function blocksAt(history: History, index: number): readonly string[] {
 
 const isThinking = (block: string): boolean => (textMember(block, "type") ?? "").endsWith("thinking");
 
-/** Nothing may be said behind the last thought, so the thoughts behind the last words go. */
+/** A message must not end with thoughts, so the thoughts after its last text are removed. */
 function trailingThinking(rule: string, history: History, index: number): readonly Repair[] {
   const blocks = blocksAt(history, index);
   const last = blocks.findLastIndex((block) => !isThinking(block));
   return blocks.flatMap((_, part) => (part > last ? [drop(rule, { index, part }, "thinking")] : []));
 }
 
-/** All of a message or none: what is left of a changed thought is refused too (C01). */
+/** All thoughts of a message are removed or none: the API also refuses the rest of a changed thought (C01). */
 export function allThinking(rule: string, history: History, index: number): readonly Repair[] {
   return blocksAt(history, index).flatMap((block, part) =>
     isThinking(block) ? [drop(rule, { index, part }, "thinking")] : [],
@@ -118,7 +118,7 @@ function renamed(rule: string, history: History, id: string): readonly Repair[] 
   return [...calls, ...results].map((at) => rename(rule, at, mappedCallId(id), "mapped the tool id"));
 }
 
-/** An id that was used again: this call and its result, in the next message, get another. Within one message: a copy. */
+/** A repeated id: this call and its result in the next message get a new one. Within one message, the call is a copy. */
 function renamedPair(rule: string, history: History, index: number, part: number): readonly Repair[] {
   const blocks = blocksAt(history, index);
   const id = textMember(blocks[part] ?? "", "id") ?? "";
@@ -131,13 +131,13 @@ function renamedPair(rule: string, history: History, index: number, part: number
   return [{ index, part }, ...results].map((at) => rename(rule, at, callId, "mapped the tool id"));
 }
 
-/** Arguments that were kept as text are the same arguments; anything else was cut off. */
+/** Arguments stored as text are parsed. Any other value was cut off. */
 function wholeInput(rule: string, history: History, index: number, part: number): readonly Repair[] {
   const block = blocksAt(history, index)[part] ?? "";
   const text = textMember(block, "input") ?? "";
   if (isObject(tryParseJson(text)))
-    return [setField(rule, { index, part }, "input", text.trim(), "put the arguments in as an object")];
-  return [drop(rule, { index, part }, "a call whose arguments are not whole")];
+    return [setField(rule, { index, part }, "input", text.trim(), "turned the arguments into an object")];
+  return [drop(rule, { index, part }, "a call with incomplete arguments")];
 }
 
 function extraCached(rule: string, history: History): readonly Repair[] {

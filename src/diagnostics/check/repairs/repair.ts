@@ -1,4 +1,4 @@
-/** The remedy of a violation: an edit, and what it says to a person. */
+/** The remedy of a violation: an edit and its description for the user. */
 
 import { shortHash } from "../../../base/support/index.ts";
 import type { Violation } from "../../../runtime/rules/index.ts";
@@ -7,23 +7,23 @@ import type { Edit, History, Spot } from "../history.ts";
 export interface Repair {
   readonly rule: string;
   readonly edit: Edit;
-  /** What was done, in words. */
+  /** What was done, for the user. */
   readonly what: string;
-  /** What is not in the history any more. */
+  /** What the history no longer contains. */
   readonly lost?: string | undefined;
 }
 
-/** One per dialect: the smallest change that makes a rule hold again. */
+/** Returns the smallest changes after which a rule holds again. */
 export type Repairer = (violation: Violation, history: History) => readonly Repair[];
 
-/** By the number of the rule. A rule without one cannot be repaired. */
+/** The remedies of a dialect, by the number of the rule. A rule without a remedy cannot be repaired. */
 export type Remedies = Readonly<Record<string, Repairer>>;
 
 export function drop(rule: string, at: Spot, lost: string): Repair {
   return { rule, edit: { do: "drop", at }, what: `left out: ${lost}`, lost };
 }
 
-/** Leaves out what the violation names: a part where it names one. */
+/** Removes the piece that the violation names, or the part if it names one. */
 export function dropped(lost: string): Repairer {
   return (violation) => [drop(violation.rule, spotOf(violation), lost)];
 }
@@ -56,12 +56,12 @@ export function spotOf({ index, part }: Violation): Spot {
   return part === undefined ? { index } : { index, part };
 }
 
-/** The same id for a call and its result, and the same in every run; call ids are no secret and bind nothing. */
+/** Maps an id to the same new id for a call and its result, and in every run. Call ids are not secret and bind nothing. */
 export function mappedCallId(id: string, salt = ""): string {
   return `call_${shortHash(`${salt}\n${id}`, 12)}`;
 }
 
-/** Nine letters and digits: all that Mistral takes (code 3280). */
+/** Nine letters and digits, the only form that Mistral accepts (code 3280). */
 export function nineCharacterId(id: string): string {
   return shortHash(id, 9);
 }

@@ -55,7 +55,7 @@ export const RESPONSES_REMEDIES: Remedies = {
   },
 };
 
-/** A group that cannot go whole goes without its ids, and so without its reasoning and hosted items (law 2). */
+/** A group that cannot be sent whole loses its ids, and so its reasoning and provider tool items (law 2). */
 export function loosen(rule: string, history: History, index: number): readonly Repair[] {
   const lookup = lookupOf(history);
   const run = history.pieces[index]?.run;
@@ -69,7 +69,7 @@ export function loosen(rule: string, history: History, index: number): readonly 
   });
 }
 
-/** Without the responses before it: each output has its call here, and somebody says something. */
+/** True if the input is complete without earlier responses: it is not empty, and each output has its call. */
 function standsAlone(history: History): boolean {
   const lookup = lookupOf(history);
   if (history.pieces.length === 0) return false;
@@ -79,7 +79,7 @@ function standsAlone(history: History): boolean {
   });
 }
 
-/** A call that was lost leaves the response before it in pieces: what is left of that goes without ids (law 2). */
+/** A lost call leaves the response before it incomplete, so the rest of that response loses its ids (law 2). */
 function orphanOutput(rule: string, history: History, index: number): readonly Repair[] {
   const lookup = lookupOf(history);
   const known = lookup.ids(lookup.outline(index).callId ?? "").calls.some((call) => call.index < index);
@@ -92,11 +92,11 @@ function orphanOutput(rule: string, history: History, index: number): readonly R
   ];
 }
 
-/** Results that stand further down come back behind their calls; R06 closes calls that have none. */
+/** Moves later results back to their calls. R06 closes calls that have none. */
 function outputsBack(rule: string, history: History, index: number): readonly Repair[] {
   const lookup = lookupOf(history);
   const repairs: Repair[] = [];
-  // Back to the response the input broke into.
+  // Back to the response that the input interrupts.
   for (let at = index - 1; at >= 0; at -= 1) {
     const { type, callId = "" } = lookup.outline(at);
     if (isOutputType(type)) continue;
@@ -110,10 +110,10 @@ function outputsBack(rule: string, history: History, index: number): readonly Re
   return repairs;
 }
 
-/** Empty ids are told apart by their order: the first call belongs to the first output. */
+/** Empty ids are matched by their order: the first call belongs to the first output. */
 function renamed(rule: string, history: History, id: string): readonly Repair[] {
   const { calls, results } = lookupOf(history).ids(id);
-  // An output of a call that only the server has goes by the id the server knows.
+  // The output of a call that only the server has keeps the id that the server knows.
   if (calls.length < results.length && keptByServer(history).front) return [];
   return [calls, results].flatMap((spots) =>
     spots.map((at, nth) => rename(rule, at, mappedCallId(id, id === "" ? String(nth + 1) : ""))),
@@ -128,7 +128,7 @@ function assistantParts(rule: string, index: number, text: string): readonly Rep
     return textMember(part, "text") === undefined ? [] : [withMember(part, "type", '"output_text"')];
   });
   if (kept.length === 0) return [drop(rule, { index }, "an assistant message without text")];
-  const lost = kept.length < parts.length ? "parts of an assistant message that are no text" : undefined;
-  const what = "made the assistant's parts output_text";
+  const lost = kept.length < parts.length ? "parts of an assistant message that are not text" : undefined;
+  const what = "changed the type of the assistant's parts to output_text";
   return [{ ...setField(rule, { index }, "content", arrayText(kept), what), lost }];
 }

@@ -1,4 +1,4 @@
-/** A name no API takes (T15) is mapped by the function that maps it in our own requests, for a call and its result alike. */
+/** Maps a tool name that no API accepts (T15), in a call and its result, with the function that our own requests use. */
 
 import { sendableToolName, sliceArray, sliceMember } from "../../../base/support/index.ts";
 import type { History, Spot } from "../history.ts";
@@ -6,7 +6,7 @@ import { textMember } from "../json-text.ts";
 import { lookupOf } from "./lookup.ts";
 import type { Repair } from "./repair.ts";
 
-/** `callId`: of the call that stands there; its results may carry the name too. */
+/** `callId` is the id of the call at this place. Its results may also have the name. */
 export function toolRenamed(
   rule: string,
   history: History,
@@ -18,7 +18,7 @@ export function toolRenamed(
   const to = sendableToolName(from, (name) => declared.has(name));
   const results = named.callId === undefined ? [] : lookupOf(history).ids(named.callId).results;
   const untouched = results.length === 0 ? "" : history.apply([]);
-  // Most formats have the name in the call alone, and what changes nothing is not told.
+  // Most formats have the name only in the call. A repair that changes nothing is not reported.
   const carries = (result: Spot): boolean =>
     history.apply([{ do: "name", at: result, from, to }]) !== untouched;
   return [at, ...results.filter(carries)].map((spot) => ({
