@@ -182,7 +182,7 @@ describe("other requests that rely on server state", () => {
   test("an array alone may be of either kind: references in it are left, with a note", () => {
     const text = JSON.stringify([user, ref("rs_1"), call, output]);
     soundAndUntouched(text, [
-      NAMED.replace("because `store` is not false in this request", "where `store` is not false"),
+      NAMED.replace("because `store` is not false in this request", "if `store` is not false"),
     ]);
   });
 });

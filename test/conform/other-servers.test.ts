@@ -101,7 +101,7 @@ test("a server that refuses even the smallest request ends the run before it sta
   expect(await failing(url)).toMatchObject({
     code: "request_refused",
     message:
-      "the server refuses the smallest request there is: HTTP 400, code null, param null: no streams here",
+      "the server refuses the smallest possible request: HTTP 400, code null, param null: no streams here",
   });
 });
 

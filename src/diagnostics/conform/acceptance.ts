@@ -1,4 +1,4 @@
-/** Was a request taken or refused? Taken as soon as output begins: the rest of the answer is not paid for. */
+/** Was a request accepted or refused? It counts as accepted as soon as output begins, so the rest costs nothing. */
 
 import {
   asErrorCode,
@@ -12,7 +12,7 @@ import type { Reply, Frame } from "./reply.ts";
 
 export interface Refusal {
   readonly status: number;
-  /** HTTP 200, and the refusal as an event of the stream (E12). */
+  /** The status was HTTP 200, and the stream contained the refusal as an event (E12). */
   readonly inStream: boolean;
   readonly message: string;
   readonly type: string | null;
@@ -34,7 +34,7 @@ const isDecisive = (frame: Frame): boolean =>
 /** The rest of the answer is not read. */
 export const ONLY_DECIDE = { enough: isDecisive };
 
-/** Throws what is neither: no answer at all, a web page, a redirect. */
+/** Throws if it was neither: no answer at all, a web page, or a redirect. */
 export function acceptanceOf(reply: Reply): Acceptance {
   const refusal = refusalOf(reply);
   if (refusal !== undefined) return { accepted: false, refusal };

@@ -1,6 +1,6 @@
 /**
- * What all probes of one run share: the endpoint, the parameters it takes, and the few answers most probes look at.
- * Everything is asked once, however many probes want it.
+ * Shared by all probes of a run: the endpoint, the parameters it accepts, and the few answers that most probes look at.
+ * Each request is sent once, however many probes use its answer.
  */
 
 import { isObject, type JsonObject, messageOf, tryParseJson } from "../../base/support/index.ts";
@@ -16,7 +16,7 @@ export interface Target {
   readonly otherModel: string | undefined;
 }
 
-/** Parameters that are not every server's: asked about once, and left out of later requests where they are refused. */
+/** Parameters that not every server accepts. Each is tried once and omitted from later requests if it is refused. */
 export const OPTIONAL = {
   store: { store: false },
   include: { include: ["reasoning.encrypted_content"] },
@@ -61,7 +61,7 @@ export class Context {
     return this.target.model;
   }
 
-  /** Asked once, and the same answer for everybody. */
+  /** Runs `ask` once per key; every caller gets the same answer. */
   once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const known = this.#asked.get(key);
     if (known !== undefined) return known as Promise<T>;
@@ -70,7 +70,7 @@ export class Context {
     return asked;
   }
 
-  /** As written. */
+  /** Sends the body unchanged. */
   post(body: string, options?: PostOptions): Promise<Reply> {
     return post(this.target.endpoint, body, options);
   }
@@ -79,7 +79,7 @@ export class Context {
     return this.post(bodyOf({ model: this.model, ...fields }, input), options);
   }
 
-  /** Is it taken? With all the parameters this server takes. */
+  /** Is the input accepted, with all parameters that this server accepts? */
   async offer(input: readonly string[], fields: JsonObject = {}): Promise<Acceptance> {
     return this.#decide(input, { ...(await this.base()), ...fields });
   }
@@ -88,7 +88,7 @@ export class Context {
     return acceptanceOf(await this.send(input, { stream: true, ...fields }, ONLY_DECIDE));
   }
 
-  /** The smallest request there is. A run begins with it, and is over where it is refused. */
+  /** The smallest possible request. A run begins with it and ends if it is refused. */
   minimal(): Promise<Acceptance> {
     return this.once("minimal", () => this.#decide([ASK], {}));
   }
@@ -125,7 +125,7 @@ export class Context {
       const fields = { ...(await this.base()), stream: true, tools: [WEATHER_TOOL] };
       const first = await this.send([ASK_WEATHER], fields);
       if (viewStream(first).items.some(isCall)) return first;
-      // A model may prefer to talk. Forced, it has no choice; servers that cannot force answer as before.
+      // A model may answer with text instead. `tool_choice` forces a call; servers that ignore it answer as before.
       const forced = await this.send([ASK_WEATHER], { ...fields, tool_choice: "required" });
       return viewStream(forced).items.some(isCall) ? forced : first;
     });
@@ -154,7 +154,7 @@ export class Context {
     return needStream(this.parallelReply(), "tools.parallel");
   }
 
-  /** Every sample stream that came: the more are looked at, the more is seen. */
+  /** All sample streams that arrived. More streams reveal more problems. */
   async streams(): Promise<readonly StreamView[]> {
     const text = await this.textStream();
     const call = await this.callStream().catch(() => undefined);
@@ -165,7 +165,7 @@ export class Context {
     const reply = await mustCome(this.answer(), "answer.object");
     const body = tryParseJson(reply.text);
     if (!isObject(body) || refusalOf(reply) !== undefined)
-      throw new Skip("no answer came: see answer.object");
+      throw new Skip("there is no answer: see answer.object");
     return body;
   }
 }
@@ -178,17 +178,17 @@ export function bodyOf(fields: JsonObject, input: readonly string[]): string {
   return `${head.slice(0, -1)}${head === "{}" ? "" : ","}"input":[${input.join(",")}]}`;
 }
 
-/** The probe that is named says what went wrong; the others only that they had nothing to look at. */
+/** The named probe reports what went wrong. The others only report that they had no data. */
 async function mustCome<T>(asked: Promise<T>, owner: string): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    throw new Skip(`nothing to look at (${messageOf(error)}): see ${owner}`);
+    throw new Skip(`no data (${messageOf(error)}): see ${owner}`);
   }
 }
 
 async function needStream(asked: Promise<Reply>, owner: string): Promise<StreamView> {
   const reply = await mustCome(asked, owner);
-  if (!reply.streamed || reply.frames.length === 0) throw new Skip(`no stream came: see ${owner}`);
+  if (!reply.streamed || reply.frames.length === 0) throw new Skip(`there is no stream: see ${owner}`);
   return viewStream(reply);
 }

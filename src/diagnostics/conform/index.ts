@@ -1,6 +1,6 @@
 /**
- * Conformance: our requests against any Responses server, and which rules and shapes hold there. A list of probes, all
- * of one shape; from the answers a profile is suggested.
+ * Conformance: sends our requests to any Responses server and reports which rules and formats hold there. The probes are a
+ * list of the same interface. A profile is suggested from their answers.
  */
 
 export { listModels } from "./list-models.ts";

@@ -1,11 +1,11 @@
 /**
- * Items as the exact text they came in. What goes back goes back as it was, field by field; a deliberate break changes
- * one thing and nothing else.
+ * Items as the exact text they arrived in. Every field is sent back unchanged. A deliberate break changes one thing and
+ * nothing else.
  */
 
 import { sliceMember, sliceObject, stringOf, tryParseJson } from "../../base/support/index.ts";
 
-/** The fields of each type that go back: what the product itself sends (S03, S04, T14). */
+/** The fields of each type that are sent back, as the product itself does (S03, S04, T14). */
 const SENT: Readonly<Record<string, readonly string[]>> = {
   message: ["id", "type", "role", "status", "content", "phase"],
   reasoning: ["id", "type", "summary", "encrypted_content"],
@@ -24,7 +24,7 @@ export const payloadOf = (item = ""): string | undefined => textField(item, "enc
 
 export const typeOf = (item: string): string => textField(item, "type") ?? "unknown";
 
-/** The item as it is sent back to where it came from. */
+/** The item as it is sent back to the model that made it. */
 export function home(item: string): string {
   const fields = SENT[typeOf(item)];
   if (fields === undefined) return item;

@@ -1,4 +1,4 @@
-/** Which models a server has, where it says so: one that serves a single model needs no `--model`. */
+/** Lists the models of a server, if it has such a list. A server with a single model needs no `--model`. */
 
 import {
   arrayOf,
@@ -14,13 +14,13 @@ import type { ConformOptions } from "./run.ts";
 
 const MAX_LIST = 1024 * 1024;
 
-/** Empty: it does not say. Rejects only for the caller's own signal. */
+/** Empty if the server does not list them. Rejects only if the caller's signal aborts. */
 export async function listModels(
   options: Pick<ConformOptions, "baseUrl" | "apiKey"> & Pick<EndpointOptions, "timeoutMs" | "signal">,
 ): Promise<readonly string[]> {
   try {
     const response = await fetch(`${options.baseUrl.replace(/\/+$/, "")}/models`, {
-      redirect: "manual", // a request with a key follows nobody
+      redirect: "manual", // a request with a key follows no redirect
       headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
       signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]),
     });

@@ -1,4 +1,4 @@
-/** A probe: one thing a Responses server does or does not do. All have the same shape; the list is data. */
+/** A probe: one thing that a Responses server does or does not do. Probes are data with the same interface. */
 
 import { type Acceptance, describe, refusalOf } from "./acceptance.ts";
 import type { Context } from "./context.ts";
@@ -6,7 +6,7 @@ import type { Reply } from "./reply.ts";
 
 export type Suite = "responses" | "reasoning";
 
-/** What a probe learned beside its verdict; the profile suggestion is made of it. */
+/** Facts that a probe learned in addition to its verdict. The suggested profile is based on them. */
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 
 export type Verdict =
@@ -27,19 +27,19 @@ export interface Probe {
   readonly title: string;
   /** Entries and sections of the failure catalogue (P01, E03, §2.4 …), laws, and our own rules ("rule R01"). */
   readonly why: string;
-  /** Whether a difference counts. Facts that are disputed, or a matter of taste, are told and do not count. */
+  /** Whether a difference counts. Disputed facts and matters of taste are reported and do not count. */
   readonly strict: boolean;
   readonly run: (context: Context) => Promise<Verdict>;
 }
 
 export type ProbeRow = Omit<Probe, "id" | "suite" | "strict"> & { readonly strict?: false };
 
-/** The probes of one suite by their ids. A difference counts where a row says nothing else. */
+/** The probes of one suite, by id. A difference counts unless the row says otherwise. */
 export function probesOf(suite: Suite, rows: Readonly<Record<string, ProbeRow>>): readonly Probe[] {
   return Object.entries(rows).map(([id, row]) => ({ id, suite, strict: true, ...row }));
 }
 
-/** Thrown inside a probe that cannot say anything: what it builds on did not come. */
+/** Thrown by a probe that cannot decide, because the data it needs is missing. */
 export class Skip extends Error {
   override readonly name = "Skip";
 }
@@ -53,24 +53,24 @@ export const differs = (expected: string, seen: string, facts?: Facts): Verdict 
   facts,
 });
 
-/** Whether a request is taken is a fact of its own, beside the verdict. */
+/** The verdict on whether a request is accepted, which is also recorded as a fact. */
 export function taken(acceptance: Acceptance, expected = "accepted"): Verdict {
   if (acceptance.accepted) return holds("accepted", { accepted: true });
   return differs(expected, `refused: ${describe(acceptance.refusal)}`, { accepted: false });
 }
 
-/** A refusal differs from whatever was expected of the answer. */
+/** A refusal counts as a difference, whatever the probe expected. */
 export function unlessRefused(expected: string, reply: Reply, judge: () => Verdict): Verdict {
   const refusal = refusalOf(reply);
   return refusal === undefined ? judge() : differs(expected, describe(refusal));
 }
 
-/** An answer that broke off is judged by nobody. */
+/** An answer that broke off is not judged. */
 export function brokenOff({ broken }: Reply): Verdict | undefined {
   return broken === undefined ? undefined : { result: "error", code: broken.code, seen: broken.message };
 }
 
-/** Holds when nothing is wrong; otherwise the first few problems are told. */
+/** Holds if there are no problems; otherwise reports the first three. */
 export function verdict(expected: string, problems: readonly string[], seen: string): Verdict {
   if (problems.length === 0) return holds(seen);
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : "";

@@ -1,4 +1,4 @@
-/** The report as text for a person. Whatever a server wrote passes through `inert` before it is printed. */
+/** Renders the report as text. All text from the server passes through `inert` before it is printed. */
 
 import type { ConformReport, ProbeResult } from "./run.ts";
 
@@ -46,7 +46,7 @@ function profile({ profile: { nearest, departs, fields } }: ConformReport, style
   const title =
     departs.length === 0
       ? `Suggested profile: "${nearest}"`
-      : `Suggested profile: "${nearest}", but for ${departs.join(", ")}`;
+      : `Suggested profile: "${nearest}", except for ${departs.join(", ")}`;
   return [
     style.bold(title),
     ...fields.map(

@@ -1,4 +1,4 @@
-/** One request and all that came back, bounded in time and size. Nothing is judged here. */
+/** Sends one request and reads the answer, with limits for time and size. It judges nothing. */
 
 import {
   type Clock,
@@ -14,11 +14,11 @@ import {
 import { type HttpResponse, postStream, readText, SseDecoder } from "../../runtime/wire/index.ts";
 
 export interface Frame {
-  /** The `event:` line; empty when there was none. */
+  /** The `event:` line; empty if there was none. */
   readonly name: string;
   /** The exact text of the data. */
   readonly data: string;
-  /** `undefined`: not a JSON object. */
+  /** `undefined` if it is not a JSON object. */
   readonly body: JsonObject | undefined;
   /** `type` inside the data, or the event's name. */
   readonly type: string;
@@ -27,10 +27,10 @@ export interface Frame {
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the answer came as server-sent events. */
+  /** Whether the answer was sent as server-sent events. */
   readonly streamed: boolean;
   readonly frames: readonly Frame[];
-  /** The body, when it was not a stream. */
+  /** The body, if it was not a stream. */
   readonly text: string;
   /** How the body broke off, if it did. */
   readonly broken: { readonly code: string; readonly message: string } | undefined;
@@ -39,16 +39,16 @@ export interface Reply {
 export interface EndpointOptions {
   readonly url: string;
   readonly key: string | undefined;
-  /** For one request as a whole. */
+  /** The time limit for a whole request. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
 
 export interface PostOptions {
-  /** Instead of the endpoint's own. */
+  /** Replaces the endpoint's own key. */
   readonly key?: string;
-  /** The rest of a stream is not read once this says so. */
+  /** Returns true to stop reading the stream. */
   readonly enough?: (frame: Frame) => boolean;
 }
 
@@ -70,7 +70,7 @@ export async function post(
   }
 }
 
-/** A server that is busy says when to come back; being busy is no property of its protocol. */
+/** A busy server says when to retry. That it is busy says nothing about its protocol. */
 function waitOf({ status, headers }: Reply): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
@@ -84,7 +84,7 @@ async function postOnce(endpoint: EndpointOptions, body: string, options: PostOp
   const limit = AbortSignal.timeout(timeoutMs);
   const told = (error: unknown): unknown =>
     limit.aborted && !signal.aborted
-      ? codedError("timeout", `no whole answer within ${timeoutMs} ms`)
+      ? codedError("timeout", `no complete answer within ${timeoutMs} ms`)
       : error;
   let response: HttpResponse;
   try {

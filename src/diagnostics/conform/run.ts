@@ -1,6 +1,6 @@
 /**
- * Runs probes against a server, a few at a time, and tells each result as it comes. Only what makes the whole run
- * pointless throws: no server, no key, no such model, a web page.
+ * Runs probes against a server, a few at a time, and reports each result as it arrives. It throws only if the whole run is
+ * pointless: no server, no key, an unknown model, or a web page.
  */
 
 import {
@@ -19,18 +19,18 @@ import { PROBES } from "./probes/index.ts";
 import { suggestProfile, type Suggestion } from "./suggest-profile.ts";
 
 export interface ConformOptions {
-  /** With `/v1`, as clients take it. */
+  /** The base URL with `/v1`, as clients expect it. */
   readonly baseUrl: string;
   readonly model: string;
-  /** For the probe that sends one model's reasoning to another. */
+  /** The second model of the probe that sends one model's reasoning to another. */
   readonly secondModel?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly suite?: Suite | "all";
   /** Ids of probes, or of their groups (the part before the dot). */
   readonly only?: readonly string[];
-  /** For one request as a whole; default 120 000. */
+  /** The time limit for one request in milliseconds. Default: 120,000. */
   readonly timeoutMs?: number;
-  /** Probes at a time; default 1. */
+  /** The number of probes that run at the same time. Default: 1. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
@@ -50,10 +50,10 @@ export interface ConformReport {
   readonly baseUrl: string;
   readonly model: string;
   readonly suite: Suite | "all";
-  /** In the order of the list, whatever order they ran in. */
+  /** In the order of the list, not in the order they ran. */
   readonly results: readonly ProbeResult[];
   readonly counts: Readonly<Record<Verdict["result"], number>>;
-  /** The run came to its end; no strict probe differs, none failed. */
+  /** The run was completed, no strict probe differs, and none failed. */
   readonly conforms: boolean;
   readonly profile: Suggestion;
   /** The run was stopped before its end. */
@@ -86,7 +86,7 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
       for (let probe = waiting.shift(); probe !== undefined && !signal.aborted; probe = waiting.shift()) {
         const started = clock.monotonic();
         const verdict = await verdictOf(probe, context);
-        if (signal.aborted) return; // what was cut off says nothing about the server
+        if (signal.aborted) return; // an aborted probe says nothing about the server
         const durationMs = Math.round(clock.monotonic() - started);
         const result = secretFree(toResult(probe, verdict, durationMs), options.apiKey);
         results.set(probe.id, result);
@@ -116,7 +116,7 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
 
 const groupOf = (id: string): string => id.slice(0, id.indexOf("."));
 
-/** Throws ThroughlineError "probe_unknown" with what would be allowed. */
+/** Throws ThroughlineError "probe_unknown" with the list of probes. */
 export function selectProbes(suite: Suite | "all", only: readonly string[]): readonly Probe[] {
   for (const name of only) {
     if (PROBES.some(({ id }) => id === name || groupOf(id) === name)) continue;
@@ -132,7 +132,7 @@ export function selectProbes(suite: Suite | "all", only: readonly string[]): rea
   );
 }
 
-/** Is there anything to talk to? */
+/** Checks that a usable server answers. */
 async function reach(context: Context): Promise<void> {
   const plain = await context.minimal();
   if (plain.accepted) return;
@@ -142,12 +142,12 @@ async function reach(context: Context): Promise<void> {
 
 function reasonOf(refusal: Refusal): readonly [code: ErrorCode, what: string] {
   const { status, code, shape } = refusal;
-  if (status === 401 || status === 403) return ["api_key_refused", "the server wants another key"];
+  if (status === 401 || status === 403) return ["api_key_refused", "the server refuses the key"];
   if (code === "model_not_found") return ["model_not_found", "the server does not have this model"];
   if (status === 404) return ["not_an_api", "there is no Responses API here: is the base URL right?"];
   if (status === 429) return ["rate_limited", "the server is busy"];
   if (status >= 500 && shape === "other") return ["not_an_api", "the server does not answer as an API"];
-  return ["request_refused", "the server refuses the smallest request there is"];
+  return ["request_refused", "the server refuses the smallest possible request"];
 }
 
 async function verdictOf(probe: Probe, context: Context): Promise<Verdict> {
@@ -179,7 +179,7 @@ function toResult(probe: Probe, verdict: Verdict, durationMs: number): ProbeResu
 const bounded = (text: string): string =>
   text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
 
-/** A server may quote the key it was given; nobody prints it. A short one ("x", "none") is cut out only where it stands alone. */
+/** A server may quote the key. It is never printed. A short key ("x", "none") is removed only where it is a separate word. */
 function withoutKey(text: string, key: string | undefined): string {
   if (key === undefined || key === "") return text;
   if (key.length >= 8) return text.replaceAll(key, "[key]");

@@ -1,6 +1,6 @@
 /**
- * A recorded stream, put in order: which items it had and in which forms they came. Items are held together by their
- * output index, as a client must (I08); nothing here complains, the probes do.
+ * An index of a recorded stream: its items and the forms in which they arrived. Items are matched by output index, as a
+ * client must do (I08). It reports no problems; the probes do.
  */
 
 import {
@@ -70,7 +70,7 @@ function itemsBy(frames: readonly Frame[], type: string): Map<number, string> {
 
 type Open = Omit<SeenItem, "final">;
 
-/** By id; where ids change, by type and position among its type. */
+/** By id or, if ids change, by type and position within that type. */
 function finalOf(item: Open, all: readonly Open[], finals: readonly string[]): string | undefined {
   const text = item.done ?? item.added ?? "";
   const id = fieldOf(text, "id");
@@ -81,7 +81,7 @@ function finalOf(item: Open, all: readonly Open[], finals: readonly string[]): s
   return finals.filter((final) => typeOf(final) === type)[nth];
 }
 
-/** What a client keeps of each item: `done`, with what only the end delivered (late ciphertext). */
+/** What a client keeps of each item: `done`, and a ciphertext that only the terminal event has. */
 export function keptItems(view: StreamView): readonly string[] {
   return view.items.flatMap(({ done, final }) => {
     const kept = done ?? final;

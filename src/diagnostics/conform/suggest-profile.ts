@@ -1,6 +1,6 @@
 /**
- * From the answers to a profile: what a client should do at this endpoint. Each field says which probe it rests on, or
- * that it was assumed.
+ * Suggests a profile from the results: what a client should do at this endpoint. Each field names the probe it is based
+ * on, or says that it was assumed.
  */
 
 import { PROFILES } from "../../runtime/providers/index.ts";
@@ -16,12 +16,12 @@ interface SuggestedField {
 export interface Suggestion {
   /** The built-in profile that differs in the fewest fields. */
   readonly nearest: string;
-  /** Fields in which the suggestion departs from it. */
+  /** The fields in which the suggestion differs from it. */
   readonly departs: readonly string[];
   readonly fields: readonly SuggestedField[];
 }
 
-/** Whether a probe's request was taken; undefined where it did not run. */
+/** Whether a probe's request was accepted; undefined if it did not run. */
 type Accepted = (id: string) => boolean | undefined;
 
 const OPENAI = PROFILES["openai"] as NonNullable<(typeof PROFILES)[string]>;
@@ -38,7 +38,7 @@ export function suggestProfile(results: readonly ProbeResult[]): Suggestion {
     known("callIdsRepeat", facts("tools.call-ids")?.["repeat"], "tools.call-ids"),
     reasoningContent(accepted),
     reasoningPayload(accepted, facts("reasoning.payload")?.["present"] as boolean | undefined),
-    assumed("prefixBound", "a server that drops reasoning does so in silence"),
+    assumed("prefixBound", "a server that drops reasoning does so silently"),
     known("sendInclude", accepted("request.include"), "request.include"),
     known("sendStore", accepted("request.store"), "request.store"),
     known("sendPromptCacheKey", accepted("request.prompt-cache-key"), "request.prompt-cache-key"),
@@ -74,7 +74,7 @@ function itemIds(results: readonly ProbeResult[], accepted: Accepted, opaque: bo
   }
   const whole = ["replay.message", "replay.call"].map((id) => [id, accepted(id)] as const);
   const refused = whole.find(([, taken]) => taken === false);
-  // Without a payload an id is a reference to something the server would have to remember: that is why it was refused.
+  // Without a payload, an id refers to an item that the server would have to store. That is why it was refused.
   if (refused !== undefined && opaque) {
     return { field, value: "omit", because: `${refused[0]}: refused with them` };
   }
@@ -104,7 +104,7 @@ function reasoningContent(accepted: Accepted): SuggestedField {
   const taken = accepted("refuses.content");
   if (taken === undefined) return assumed(field, "refuses.content did not run");
   return taken
-    ? { field, value: "empty", because: "replay.readable: reasoning comes without content" }
+    ? { field, value: "empty", because: "replay.readable: reasoning has no content" }
     : { field, value: "empty", because: "refuses.content: refused" };
 }
 

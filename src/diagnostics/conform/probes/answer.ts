@@ -1,4 +1,4 @@
-/** The answer that is not streamed: its object, fields, usage and headers. */
+/** The non-streamed answer: its object, fields, usage and headers. */
 
 import {
   arrayOf,
@@ -13,7 +13,7 @@ import { describeBody } from "../acceptance.ts";
 import { brokenOff, differs, holds, probesOf, unlessRefused, type Verdict, verdict } from "../probe.ts";
 import type { Reply } from "../reply.ts";
 
-/** What the official types say is always there. */
+/** Fields that the official types declare as always present. */
 export const REQUIRED_FIELDS: readonly string[] = [
   "id",
   "object",

@@ -51,7 +51,7 @@ export const BROKEN_HISTORIES: BrokenReplays = {
   },
   "wrong-prefix": {
     breaks: ["I06", "R05"],
-    title: "a call id in the place of the item id",
+    title: "a call id instead of the item id",
     build: calling(
       (head, call, output) => [head, withField(call, "id", CALL_ID), output],
       () =>
@@ -141,12 +141,12 @@ export const BROKEN_HISTORIES: BrokenReplays = {
   },
 };
 
-/** A plain answer with something else in it. */
+/** A plain answer with other fields. */
 function saying(fields: JsonObject, expected: Expected): BrokenReplay["build"] {
   return async () => ({ input: [ASK, assistant(fields), ASK_ON], expected, control: "plain message" });
 }
 
-/** A plain call and its output with something else in them. */
+/** A plain call and its output with other fields. */
 function calling(
   input: (head: string, call: string, output: string) => readonly string[],
   expected: (call: string) => Expected,
@@ -157,13 +157,13 @@ function calling(
   };
 }
 
-/** The answer before it was not stored: the server cannot know what is referred to. */
+/** Skips unless `store: false` is accepted: only then is the server sure not to have the referenced item. */
 async function unstored(context: Context): Promise<void> {
   const base = await context.base();
   if (base["store"] !== false) throw new Skip("store: false is refused: see request.store");
 }
 
-/** Organisations without data retention are told so (I02). */
+/** Organisations without data retention get a different message (I02). */
 function notReferable(id: string): Expected {
   const expected = notStored(id);
   const never = `Item with id '${id}' not found. Items are not persisted for Zero Data Retention organizations.`;

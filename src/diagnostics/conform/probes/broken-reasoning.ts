@@ -17,7 +17,7 @@ import {
 } from "./broken-replay.ts";
 import { anyPair, type Kind, type Pair, pairOf } from "./replay.ts";
 
-/** Changes the first reasoning item of a pair and leaves the rest as it is. */
+/** Changes the first reasoning item of a pair and nothing else. */
 function changed(
   change: (item: string) => string,
   expected: (item: string, pair: Pair) => Expected,
@@ -57,7 +57,7 @@ const withoutReasoning = ({ run, follower }: Pair): Expected =>
     ),
   );
 
-/** A character in the middle becomes another one of the same alphabet. */
+/** Replaces a character in the middle with another one of the same alphabet. */
 function altered(text: string): string {
   const at = Math.floor(text.length / 2);
   return `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;

@@ -1,6 +1,6 @@
 /**
- * A history with one deliberate break, and the words OpenAI refuses it with (failures.md). A server that answers in other
- * words, or takes the history all the same, differs: that is a fact about it, not a failure of the run.
+ * A history with one deliberate break, and the text with which OpenAI refuses it (failures.md). A server that answers with
+ * another text, or accepts the history anyway, differs. That is a fact about the server, not a failure of the run.
  */
 
 import type { Context } from "../context.ts";
@@ -10,9 +10,9 @@ import type { Kind } from "./replay.ts";
 export interface Expected {
   readonly status: number;
   readonly code: string | null;
-  /** Absent: not known, and not compared. */
+  /** If absent, it is unknown and not compared. */
   readonly param?: string | null;
-  /** Any of these. */
+  /** The refusal matches any of these. */
   readonly texts: readonly string[];
 }
 
@@ -20,12 +20,12 @@ export interface Broken {
   readonly input: readonly string[];
   readonly expected: Expected;
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** The history this is a break of. `plain`: without ids and reasoning. */
+  /** The unbroken history. The `plain` ones have no ids and no reasoning. */
   readonly control: Kind | "plain message" | "plain call";
 }
 
 export interface BrokenReplay {
-  /** The entry of the catalogue, and the number of our own rule against it, if a history shows it by itself. */
+  /** The entry of the catalogue, and the number of our own rule if the history alone shows the break. */
   readonly breaks: readonly [failure: string, rule?: string];
   readonly strict?: false;
   readonly title: string;
@@ -35,7 +35,7 @@ export interface BrokenReplay {
 /** By their names. */
 export type BrokenReplays = Readonly<Record<string, BrokenReplay>>;
 
-/** The length of ids that were seen in the wild (I05). */
+/** The length of ids seen in real histories (I05). */
 export const LONG = 416;
 export const idOf = (item: string): string => textField(item, "id") ?? "";
 export const invalid = (param: string, code: string, text: string): Expected => ({

@@ -1,4 +1,4 @@
-/** One probe for each deliberate break: is it refused, and in which words? */
+/** One probe for each deliberate break: is it refused, and with which text? */
 
 import { describe, type Acceptance, acceptanceOf, type Refusal } from "../acceptance.ts";
 import { ASK, ASK_ON, type Context, WEATHER_TOOL } from "../context.ts";
@@ -40,7 +40,7 @@ async function offerBroken(context: Context, broken: Broken): Promise<Verdict> {
     : differs(expected, `refused in its own way: ${describe(refusal)}`, facts);
 }
 
-/** Without its control a refusal proves nothing: the server might refuse the unbroken history too. */
+/** A refusal proves nothing unless the unbroken history is accepted. */
 async function controlled(context: Context, broken: Broken): Promise<void> {
   const unbroken = await unbrokenOf(context, broken.control);
   if (!unbroken.accepted)
@@ -68,7 +68,7 @@ function wanted({ status, code, param, texts }: Expected): string {
   return `HTTP ${status}, code ${code ?? "null"}${where}: ${texts[0] ?? ""}`;
 }
 
-/** "maximum length 64": the server says its own limit. */
+/** Reads the server's own limit from "maximum length 64". */
 function limitIn(message: string): number | undefined {
   const match = /maximum length (?:of )?(\d{1,6})/.exec(message);
   return match === null ? undefined : Number(match[1]);

@@ -1,4 +1,4 @@
-/** What the server says to a request that nobody can answer. Clients branch on these. */
+/** Error responses to invalid requests. Clients branch on these. */
 
 import { describe, ONLY_DECIDE, refusalOf } from "../acceptance.ts";
 import { ASK, bodyOf, type Context } from "../context.ts";

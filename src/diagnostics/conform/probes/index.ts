@@ -1,4 +1,4 @@
-/** All probes, in the order they are run and told. */
+/** All probes, in the order in which they run and are reported. */
 
 import type { Probe } from "../probe.ts";
 import { ANSWER_PROBES } from "./answer.ts";

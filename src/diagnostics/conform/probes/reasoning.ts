@@ -1,5 +1,5 @@
 /**
- * What the server gives of its reasoning: whether there is any, in what shape, and whether it can be carried home.
+ * The server's reasoning: whether there is any, in which form, and whether it can be sent back.
  */
 
 import { arrayOf, numberOf, objectOf } from "../../../base/support/index.ts";
@@ -25,7 +25,7 @@ async function someReasoning(context: Context): Promise<readonly SeenItem[]> {
 export const REASONING_PROBES = probesOf("reasoning", {
   "reasoning.item": {
     strict: false,
-    title: "the model's reasoning comes as items of its own",
+    title: "the model's reasoning arrives as separate items",
     why: "P11",
     async run(context) {
       const items = await reasoningItems(context);
@@ -52,7 +52,7 @@ export const REASONING_PROBES = probesOf("reasoning", {
       for (const { done, final } of items) {
         const item = done ?? final ?? "{}";
         const id = textField(item, "id") ?? "";
-        // Ids that change from event to event are told by stream.ids.
+        // stream.ids reports ids that change from event to event.
         if (!id.startsWith("rs") && steady) problems.push(`its id is "${id}"`);
         if (!Array.isArray(fieldOf(item, "summary"))) problems.push("summary is not an array");
         content += arrayOf(fieldOf(item, "content")).length;
@@ -61,7 +61,7 @@ export const REASONING_PROBES = probesOf("reasoning", {
       const seen = [
         "id, summary",
         ...(content > 0 ? ["with readable content"] : []),
-        ...(status > 0 ? ["with status, which the input does not take (S03)"] : []),
+        ...(status > 0 ? ["with status, which the input does not accept (S03)"] : []),
       ].join(", ");
       return verdict("id rs_…, summary: []", problems, seen);
     },

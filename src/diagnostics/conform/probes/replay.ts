@@ -1,6 +1,6 @@
 /**
- * Histories that must be taken: whole groups, exactly as they came. Each is the control of the deliberate breaks: where
- * the unbroken history is refused, a refusal of the broken one proves nothing.
+ * Histories that the server must accept: whole groups, exactly as they arrived. Each is the control of the deliberate
+ * breaks: if the unbroken history is refused, a refusal of the broken one proves nothing.
  */
 
 import type { Acceptance } from "../acceptance.ts";
@@ -20,7 +20,7 @@ export interface History {
   readonly tail: readonly string[];
 }
 
-/** The reasoning right before an item, the item, and what the request goes on with. */
+/** The reasoning directly before an item, the item, and the rest of the request. */
 export interface Pair extends Omit<History, "group"> {
   readonly run: readonly string[];
   readonly follower: string;
@@ -39,7 +39,7 @@ export async function history(context: Context, kind: Kind): Promise<History> {
     throw new Skip(`the ${kind === "message" ? "answer" : "call"} has no finished items`);
   const strange = items.find((item) => !TYPES.has(typeOf(item)));
   if (strange !== undefined)
-    throw new Skip(`the answer holds a ${typeOf(strange)}, which is not replayed here`);
+    throw new Skip(`the answer contains a ${typeOf(strange)}, which this probe does not replay`);
   const group = items.map(home);
   if (kind === "message") return { kind, head: ASK, group, tail: [ASK_ON] };
   const calls = group.filter((item) => typeOf(item) === "function_call");
@@ -55,11 +55,11 @@ export async function pairOf(context: Context, kind: Kind): Promise<Pair> {
   const follower = group[next];
   if (follower === undefined) throw new Skip("nothing follows the reasoning");
   const own = kind === "message" ? tail : tail.filter((item) => callIdOf(item) === callIdOf(follower));
-  if (own.length === 0) throw new Skip("what follows the reasoning is not the call");
+  if (own.length === 0) throw new Skip("the item after the reasoning is not the call");
   return { kind, head, run: group.slice(first, next), follower, tail: own };
 }
 
-/** From the text answer, or where that has no reasoning from the call. */
+/** From the text answer, or from the call if the text answer has no reasoning. */
 export async function anyPair(context: Context): Promise<Pair> {
   try {
     return await pairOf(context, "message");
@@ -72,7 +72,7 @@ export async function anyPair(context: Context): Promise<Pair> {
 const toolsFor = (kind: Kind): { readonly tools?: readonly unknown[] } =>
   kind === "call" ? { tools: [WEATHER_TOOL] } : {};
 
-/** The unbroken history, offered once. */
+/** The unbroken history, sent once. */
 export function control(context: Context, kind: Kind): Promise<Acceptance> {
   return context.once(`control ${kind}`, async () => {
     const { head, group, tail } = await history(context, kind);
@@ -90,7 +90,7 @@ async function wholeGroup(context: Context, kind: Kind): Promise<Verdict> {
   return taken(await control(context, kind));
 }
 
-/** The last payload of each item instead of the one in `done`. */
+/** Uses the last payload of each item instead of the one in `done`. */
 function withFinalPayload(view: StreamView, group: readonly string[]): readonly string[] {
   return group.map((item) => {
     const seen = view.items.find(
@@ -124,7 +124,7 @@ export const REPLAY_PROBES = probesOf("reasoning", {
     run: (context) => wholeGroup(context, "call"),
   },
   "replay.final-payload": {
-    title: "the ciphertext of the terminal event is as good as that of done",
+    title: "the ciphertext of the terminal event is accepted like that of done",
     why: "E08",
     async run(context) {
       await mustReason(context, "message");
@@ -154,7 +154,7 @@ export const REPLAY_PROBES = probesOf("reasoning", {
     async run(context) {
       const { kind, head, run, follower, tail } = await anyPair(context);
       const contents = (await readableContents(context, kind)).slice(0, run.length);
-      if (contents.length < run.length) throw new Skip("the reasoning comes without readable content");
+      if (contents.length < run.length) throw new Skip("the reasoning has no readable content");
       const bare = run.map((item, at) => withField(without(item, "id"), "content", contents[at]));
       const input = [head, ...bare, without(follower, "id"), ...tail];
       return taken(await context.offer(input, toolsFor(kind)));

@@ -56,7 +56,7 @@ export const badSequence: Check = ({ frames }) =>
     return [`event ${at} (${frame.type}) has sequence_number ${JSON.stringify(number) ?? "undefined"}`];
   });
 
-/** Where a part begins and ends, and what comes between. */
+/** The events that begin and end a part, and those in between. */
 const PARTS: readonly {
   readonly added: string;
   readonly done: string;
@@ -115,7 +115,7 @@ function partOrder(
   return [];
 }
 
-/** Things that happen once for each item or part. */
+/** Events that must occur once per item or part. */
 function times(view: StreamView, types: readonly string[]): ReadonlyMap<string, number> {
   const counted = new Map<string, number>();
   for (const frame of view.frames) {
@@ -172,7 +172,7 @@ const short = (id: string): string => (id.length <= 24 ? id : `${id.slice(0, 20)
 
 const CHANNELS = ["output_text", "refusal", "reasoning_text", "reasoning", "reasoning_summary_text"];
 
-/** Deltas, put together, are what `done` says and what the item holds. */
+/** The joined deltas must equal the text in `done` and in the item. */
 export const wrongText: Check = (view) => {
   const problems: string[] = [];
   for (const { index, done } of view.items) {
@@ -189,7 +189,7 @@ export const wrongText: Check = (view) => {
       if (ends.length !== 1) problems.push(`${what}: its text is done ${ends.length} times`);
       const end = ends[0]?.body;
       if (end !== undefined && (stringOf(end["text"]) ?? stringOf(end["refusal"])) !== whole) {
-        problems.push(`${what}: done says another text than the item`);
+        problems.push(`${what}: done has another text than the item`);
       }
     }
   }

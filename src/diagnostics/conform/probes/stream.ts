@@ -1,4 +1,4 @@
-/** The streamed answer: which events come, in which order, and whether they agree with each other. */
+/** The streamed answer: which events arrive, in which order, and whether they are consistent. */
 
 import { describeBody } from "../acceptance.ts";
 import type { Context } from "../context.ts";
@@ -35,7 +35,7 @@ interface StreamRow extends Omit<ProbeRow, "run"> {
   readonly expected: string;
   readonly check: Check;
   readonly seen: (views: readonly StreamView[]) => string;
-  /** What it looks at is in the terminal event. */
+  /** The probe looks at the terminal event. */
   readonly terminal?: true;
 }
 
@@ -129,7 +129,7 @@ export const STREAM_PROBES = probesOf("responses", {
     seen: allItems,
   }),
   "stream.text": onStreams({
-    title: "text and summary deltas, put together, are the text that is done",
+    title: "text and summary deltas add up to the text in done",
     why: "R05",
     expected: "deltas = done = item",
     check: wrongText,

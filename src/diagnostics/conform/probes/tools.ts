@@ -15,7 +15,7 @@ export const callIdOf = (call: string): string => textField(call, "call_id") ?? 
 
 export const RESULT = "18 degrees and sunny";
 
-/** The call and its result in the plainest form there is: no ids, no reasoning. */
+/** The call and its result in the plainest form: no ids, no reasoning. */
 export async function plainRoundTrip(context: Context): Promise<readonly string[]> {
   const call = callsIn(await context.callStream())[0];
   if (call === undefined) throw new Skip("the model made no call: see tools.call");
@@ -67,7 +67,7 @@ export const TOOL_PROBES = probesOf("responses", {
     },
   },
   "tools.arguments": {
-    title: "argument deltas, put together, are the arguments that are done",
+    title: "argument deltas add up to the arguments in done",
     why: "R05, T11",
     async run(context) {
       const view = await context.callStream();
@@ -76,7 +76,7 @@ export const TOOL_PROBES = probesOf("responses", {
     },
   },
   "tools.parallel": {
-    title: "two calls in one response have places and call ids of their own",
+    title: "two calls in one response have different output indexes and call ids",
     why: "T04, T07",
     async run(context) {
       const reply = await context.parallelReply();
@@ -87,7 +87,7 @@ export const TOOL_PROBES = probesOf("responses", {
       const ids = calls.map(callIdOf);
       return new Set(ids).size === ids.length
         ? holds(ids.join(", "))
-        : differs("a call_id of its own for each call", `the call ids are ${ids.join(", ")}`);
+        : differs("a different call_id for each call", `the call ids are ${ids.join(", ")}`);
     },
   },
   "tools.call-ids": {
@@ -104,7 +104,7 @@ export const TOOL_PROBES = probesOf("responses", {
     },
   },
   "tools.round-trip": {
-    title: "call, output, answer: a history in its plainest form is gone on with",
+    title: "a plain history of a call and its output gets an answer",
     why: "T01, T02",
     async run(context) {
       const reply = await roundTrip(context);
@@ -164,7 +164,8 @@ function argumentProblems(view: StreamView): readonly string[] {
     const joined = deltas.map((frame) => stringOf(frame.body?.["delta"]) ?? "").join("");
     const problems: string[] = [];
     if (deltas.length === 0) problems.push(`the call at ${index} has no argument deltas`);
-    else if (joined !== whole) problems.push(`the deltas of ${index} give ${joined}, the item has ${whole}`);
+    else if (joined !== whole)
+      problems.push(`the deltas of ${index} add up to ${joined}, the item has ${whole}`);
     if (ends.length !== 1) problems.push(`the arguments of ${index} are done ${ends.length} times`);
     const said = ends[0]?.body?.["arguments"];
     if (ends.length === 1 && said !== whole) problems.push(`done of ${index} says ${JSON.stringify(said)}`);
