@@ -1,4 +1,4 @@
-/** Seeing exactly what happened, and seeing it again: traces, recordings, playback. */
+/** Traces (what exactly happened), recordings, and their playback. */
 
 export { type LogSink, tapStore } from "./log-tap.ts";
 export { playbackFetch } from "./playback-fetch.ts";

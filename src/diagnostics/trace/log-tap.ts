@@ -1,10 +1,10 @@
-/** Sees what is appended to the logs of a store, after it was written. */
+/** Passes events appended to the logs of a store to a sink, after they were written. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import type { Log, Store } from "../../runtime/log/index.ts";
 
 export interface LogSink {
-  /** What the log held when it was opened, with the blobs its messages name. */
+  /** The events in the log when it was opened, with the blobs that its messages name. */
   opened(session: string, events: readonly LoggedEvent[], blobs: ReadonlyMap<string, Uint8Array>): void;
   appended(session: string, events: readonly LoggedEvent[]): void;
   blob(session: string, name: string, bytes: Uint8Array): void;
@@ -47,7 +47,7 @@ function tapLog(log: Log, sink: LogSink): Log {
     },
     async append(drafts, options) {
       const added = await log.append(drafts, options);
-      // The log may add a word of its own (a repaired tail): all that is new is told.
+      // The log may add events of its own (a repaired tail), so all new events are passed on.
       const fresh = log.events.slice(told);
       told = log.events.length;
       sink.appended(log.session, fresh);

@@ -1,6 +1,6 @@
 /**
- * A `fetch` that answers from a recording: the nth request gets the nth recorded answer, byte for byte and at its pace.
- * Nothing is sent anywhere.
+ * A `fetch` that answers from a recording: the nth request gets the nth recorded answer, byte for byte and with the
+ * recorded timing. It sends nothing.
  */
 
 import { asErrorCode, type Clock, codedError, type ThroughlineError } from "../../base/support/index.ts";
@@ -16,12 +16,12 @@ interface RequestDifference {
 
 export interface PlaybackOptions {
   readonly clock: Clock;
-  /** No waiting. */
+  /** Skips the recorded waits. */
   readonly fast: boolean;
   readonly onDifference: (difference: RequestDifference) => void;
-  /** The run asks for more than was recorded. */
+  /** Called when the run makes more requests than were recorded. */
   readonly onExhausted: (recorded: number) => void;
-  /** The recorded reader stopped here. */
+  /** Called where the recorded reader stopped. */
   readonly onStopped: () => void;
 }
 
@@ -62,7 +62,7 @@ function compare(
   const { pathname, search } = new URL(url);
   const body = init.body instanceof Uint8Array ? Buffer.from(init.body).toString("utf8") : "";
   const made = { path: `${pathname}${search}`, hash: hashOf(body) };
-  // The playback has no host and no base path of its own.
+  // The playback has no host and no base path.
   if (made.hash !== hash || !path.endsWith(made.path))
     options.onDifference({ n, recorded: { path, hash }, made });
 }
@@ -82,7 +82,7 @@ async function* played(
   if (error !== undefined) throw failure(error);
 }
 
-/** Asks for the stop that was recorded, and waits until it has come. */
+/** Requests the recorded stop and waits until it has taken effect. */
 async function stopHere(options: PlaybackOptions, signal: AbortSignal | undefined): Promise<void> {
   options.onStopped();
   if (signal === undefined || signal.aborted) return;

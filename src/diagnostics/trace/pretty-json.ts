@@ -1,5 +1,5 @@
 /**
- * JSON laid out for reading, token for token as it was: parsing it and writing it anew would change numbers.
+ * Formats JSON for reading and keeps every token. Parsing and rewriting it would change numbers.
  */
 
 export function prettyJson(text: string, indent: string): string {

@@ -1,6 +1,6 @@
 /**
- * A new file that only its owner can read, written record by record: what is in it survives the death of the process.
- * It never replaces or follows anything that is there already.
+ * A new file that only its owner can read. Each record is written at once, so that it survives the end of the process. The
+ * file never replaces an existing file and never follows a link.
  */
 
 import { closeSync, constants, openSync, writeSync } from "node:fs";
@@ -12,7 +12,7 @@ export interface PrivateFile {
   close(): void;
 }
 
-/** `flag` is named in errors; `onFailure` is told once if the file cannot be written any more. */
+/** Errors name `flag`. `onFailure` is called once, when the file can no longer be written. */
 export function createPrivateFile(
   path: string,
   flag: string,
@@ -32,7 +32,7 @@ export function createPrivateFile(
         while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
       } catch (error) {
         close();
-        onFailure(unwritable(path, flag, `it ends here: ${messageOf(error)}`, error));
+        onFailure(unwritable(path, flag, `it is incomplete: ${messageOf(error)}`, error));
       }
     },
   };
@@ -46,7 +46,7 @@ function open(path: string, flag: string): number {
     if (codeOf(error) === "EEXIST") {
       throw codedError(
         "file_exists",
-        `${flag} ${path}: it is there already, and nothing is overwritten: choose another name or remove it`,
+        `${flag} ${path}: the file already exists and is not overwritten: choose another name or remove it`,
       );
     }
     throw unwritable(path, flag, messageOf(error), error);

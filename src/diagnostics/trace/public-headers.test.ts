@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { publicRequestHeaders, publicResponseHeaders, publicUrl } from "./public-headers.ts";
 
-test("of a header that is not on the list only the name is kept, whatever it is called", () => {
+test("keeps only the name of a header that is not on the list", () => {
   expect(
     publicRequestHeaders({
       Authorization: "Bearer sk-1",
@@ -20,7 +20,7 @@ test("of a header that is not on the list only the name is kept, whatever it is 
   });
 });
 
-test("headers a playback needs are kept, cookies and accounts are not", () => {
+test("keeps the headers that a playback needs, but not cookies and accounts", () => {
   expect(
     publicResponseHeaders({
       "content-type": "text/event-stream",
@@ -40,7 +40,7 @@ test("headers a playback needs are kept, cookies and accounts are not", () => {
   });
 });
 
-test("a URL keeps its parameters' names, and the values of those that say a version", () => {
+test("a URL keeps the names of its parameters, and the values of version parameters", () => {
   expect(publicUrl("https://me:pw@host/v1/responses?api-version=2026-01&code=sk-4#part").href).toBe(
     "https://host/v1/responses?api-version=2026-01&code=redacted",
   );

@@ -1,6 +1,6 @@
 /**
- * Which headers may be written down: an allow-list, because a header nobody thought of may be a key.
- * The names of all others are kept, their values are not.
+ * The headers whose values may be recorded. It is an allow-list, because an unknown header may contain a key. Of all other
+ * headers only the names are kept.
  */
 
 const REQUEST: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ const RESPONSE: ReadonlySet<string> = new Set([
 
 const RATE_LIMIT = /^(?:x|anthropic)-ratelimit-[a-z-]+$/;
 
-/** Their values are words of a protocol version, never a credential. */
+/** Their values describe a protocol version and are never a credential. */
 const QUERY: ReadonlySet<string> = new Set(["api-version", "beta"]);
 
 export function publicRequestHeaders(
@@ -60,7 +60,7 @@ function only(
   );
 }
 
-/** Without user name and password; parameters keep their names, and their values only if they are known to be public. */
+/** Removes user name and password. Parameters keep their names, and their values only if these are known to be public. */
 export function publicUrl(text: string): URL {
   const url = new URL(text);
   url.username = "";

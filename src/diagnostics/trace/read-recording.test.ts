@@ -40,7 +40,7 @@ function codeFor(text: string): unknown {
   }
 }
 
-test("a recording reads back: facts, earlier and new events, blobs, answers with their pace", () => {
+test("reads a recording back: facts, earlier and new events, blobs, answers with their timing", () => {
   const { requests, earlier, events, blobs, run } = readRecording(
     fileOf(
       HEADER,
@@ -81,21 +81,17 @@ test("a recording reads back: facts, earlier and new events, blobs, answers with
   ]);
 });
 
-describe("a file that cannot be played back says why", () => {
+describe("a file that cannot be played back is refused with a reason", () => {
   test.for([
     ["an empty file", "", "recording_foreign"],
-    ["something else", "hello\n", "recording_foreign"],
+    ["another kind of file", "hello\n", "recording_foreign"],
     ["a log", fileOf(EVENT), "recording_foreign"],
     ["another version", fileOf({ ...HEADER, v: 2 }), "recording_version"],
     ["no session", fileOf({ ...HEADER, run: {} }), "recording_damaged"],
-    ["a line that is no JSON", `${fileOf(HEADER)}{"t":1,\n`, "recording_damaged"],
+    ["a line that is not JSON", `${fileOf(HEADER)}{"t":1,\n`, "recording_damaged"],
     ["a line that is cut off", fileOf(HEADER, REQUEST).slice(0, -3), "recording_damaged"],
     ["no time", fileOf(HEADER, { type: "event", event: EVENT }), "recording_damaged"],
-    [
-      "an event that is none",
-      fileOf(HEADER, { t: 1, type: "event", event: { type: "x" } }),
-      "recording_damaged",
-    ],
+    ["an invalid event", fileOf(HEADER, { t: 1, type: "event", event: { type: "x" } }), "recording_damaged"],
     ["data of no request", fileOf(HEADER, { t: 1, type: "data", n: 1, text: "x" }), "recording_damaged"],
     [
       "data before its head",
@@ -104,7 +100,7 @@ describe("a file that cannot be played back says why", () => {
     ],
     ["a request that is missing", fileOf(HEADER, { ...REQUEST, n: 2 }), "recording_damaged"],
     [
-      "a status that is no number",
+      "a status that is not a number",
       fileOf(HEADER, REQUEST, { ...RESPONSE, status: "200" }),
       "recording_damaged",
     ],
@@ -112,7 +108,7 @@ describe("a file that cannot be played back says why", () => {
     expect(codeFor(text)).toBe(code);
   });
 
-  test("cut anywhere, it is read as far as its lines are whole, or refused", () => {
+  test("a file cut at any place is read up to its last complete line, or refused", () => {
     const text = fileOf(HEADER, REQUEST, RESPONSE, { t: 20, type: "data", n: 1, text: "x" });
     for (let length = 0; length < text.length; length += 1) {
       const whole = text.slice(0, length).endsWith("\n");

@@ -1,6 +1,6 @@
 /**
- * A recording, read and checked. It comes from outside – a bug report – so nothing in it is trusted: a file that is
- * damaged, cut off in a line or not a recording at all is a coded error that names the line.
+ * Reads and checks a recording. It may come from a bug report, so nothing in it is trusted: a file that is damaged, cut off
+ * within a line or not a recording causes a coded error that names the line.
  */
 
 import { type LoggedEvent, parseLine } from "../../base/events/index.ts";
@@ -32,12 +32,12 @@ interface RecordedAnswer {
   readonly pieces: readonly RecordedPiece[];
 }
 
-/** A request, and what came back. */
+/** A request and its answer. */
 export interface RecordedRequest {
   readonly n: number;
   readonly path: string;
   readonly hash: string;
-  /** Undefined: the connection failed before anything was answered. */
+  /** Undefined if the connection failed before the answer began. */
   readonly answer: RecordedAnswer | undefined;
   readonly error: SeenError | undefined;
 }
@@ -46,7 +46,7 @@ export interface Recording {
   readonly program: string;
   readonly at: string;
   readonly run: RunFacts;
-  /** What the log held before the run. */
+  /** The events in the log before the run. */
   readonly earlier: readonly LoggedEvent[];
   readonly events: readonly LoggedEvent[];
   readonly blobs: ReadonlyMap<string, Uint8Array>;
@@ -87,7 +87,7 @@ class Reader {
     if (!isObject(value) || (value["type"] !== "recording" && value["type"] !== "trace") || !isObject(run)) {
       throw codedError(
         "recording_foreign",
-        `${this.#file} is not a recording: one is made with --record FILE (a trace in JSONL can be played back too)`,
+        `${this.#file} is not a recording. Make one with --record FILE; a trace in JSONL can be played back too`,
       );
     }
     if (value["v"] !== FORMAT) {
@@ -145,7 +145,7 @@ class Reader {
         return;
       }
       default:
-        // A later version may add records; what it adds cannot be needed for these bytes.
+        // A later version may add kinds of records. Playing back these bytes does not need them.
         return;
     }
   }

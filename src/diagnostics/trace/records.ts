@@ -1,18 +1,18 @@
 /**
- * What writer and reader of traces and recordings agree on. One record a line: the first says what the file is; the rest
- * are the log's own events and the requests and answers of a provider, in the order in which they happened (docs/trace.md).
+ * The format of traces and recordings, shared by writer and reader. Each line is a record. The first one describes the
+ * file; the others are log events, requests to a provider and its answers, in chronological order (docs/trace.md).
  */
 
 export const FORMAT = 1;
 
-/** What a run was told that is not in its log, and that its playback must know. */
+/** Options of a run that are not in its log and that its playback needs. */
 export interface RunFacts {
   readonly session: string;
   readonly permissions: string;
   readonly interactive: boolean;
   readonly maxSteps?: number | undefined;
   readonly maxCostUsd?: number | undefined;
-  /** What each tool may do: the permission policy looks at it. */
+  /** The access of each tool, for the permission policy. */
   readonly access: Readonly<Record<string, string>>;
 }
 

@@ -26,7 +26,7 @@ const REQUEST = {
   body: Buffer.from(JSON.stringify({ input: `my key is ${SECRET}`, big: 1 })),
 };
 
-test("a secret that the network cut in two stands in no record, and every other byte does", () => {
+test("no record contains a secret that arrives in two chunks, and every other byte is recorded", () => {
   for (let cut = 1; cut < SECRET.length; cut += 1) {
     const lines: string[] = [];
     const writer = writerTo(lines);
@@ -45,7 +45,7 @@ test("a secret that the network cut in two stands in no record, and every other 
   }
 });
 
-test("what was held back is written when the answer ends, also when it breaks off", () => {
+test("writes held-back bytes when the answer ends, even if it breaks off", () => {
   const lines: string[] = [];
   const writer = writerTo(lines);
   writer.request(1, REQUEST);
@@ -59,7 +59,7 @@ test("what was held back is written when the answer ends, also when it breaks of
   expect(lines.join("")).not.toContain(SECRET);
 });
 
-test("a piece that is not whole characters is kept as its bytes", () => {
+test("keeps a chunk with incomplete characters as bytes", () => {
   const lines: string[] = [];
   const writer = writerTo(lines);
   writer.request(1, REQUEST);
@@ -71,7 +71,7 @@ test("a piece that is not whole characters is kept as its bytes", () => {
   });
 });
 
-test("a recording holds path and hash of a request, a trace its URL, headers and body too, neither the key", () => {
+test("a recording has the path and hash of a request, a trace also its URL, headers and body; neither has the key", () => {
   const [recording, trace]: [string[], string[]] = [[], []];
   writerTo(recording).request(1, REQUEST);
   writerTo(trace, "trace").request(1, REQUEST);

@@ -1,6 +1,6 @@
 /**
- * Writes a trace or a recording: the records of a run as they happen, without its secrets. JSONL is exact; YAML is laid
- * out for reading, with every token as it was.
+ * Writes a trace or a recording: the records of a run as they happen, without secrets. JSONL is exact. YAML is formatted
+ * for reading and keeps every token.
  */
 
 import { createHash } from "node:crypto";
@@ -18,16 +18,16 @@ import type { SeenError, SeenRequest, WireSink } from "./wire-tap.ts";
 export interface TraceWriterOptions {
   readonly kind: HeaderRecord["type"];
   readonly form: "jsonl" | "yaml";
-  /** Opened with the session: a run that does not begin leaves no file behind. */
+  /** Called when the session opens, so that a run that does not begin leaves no file behind. */
   readonly open: () => PrivateFile;
   readonly program: string;
   readonly run: Omit<RunFacts, "session">;
-  /** Asked anew each time: keys are loaded late. */
+  /** Called each time, because keys are loaded late. */
   readonly secrets: () => readonly string[];
   readonly clock: Clock;
 }
 
-/** A value that is JSON text already, and stays as it is. */
+/** A value that is already JSON text and is written unchanged. */
 interface Exact {
   readonly exact: string;
 }
@@ -49,7 +49,7 @@ export class TraceWriter implements WireSink, LogSink {
   }
 
   opened(session: string, events: readonly LoggedEvent[], blobs: ReadonlyMap<string, Uint8Array>): void {
-    if (this.#session !== undefined) return; // a fork that was opened beside it
+    if (this.#session !== undefined) return; // a fork opened in addition to it
     this.#file = this.#options.open();
     this.#session = session;
     const { kind, program, run, clock } = this.#options;
@@ -66,7 +66,7 @@ export class TraceWriter implements WireSink, LogSink {
 
   blob(session: string, name: string, bytes: Uint8Array): void {
     if (session !== this.#session) return;
-    // Its name is its hash: what was taken out of it shows.
+    // A blob's name is its hash, so a redaction is noticeable.
     const clean = this.#redact(Buffer.from(bytes).toString("latin1"));
     this.#record({ type: "blob", name, base64: Buffer.from(clean, "latin1").toString("base64") });
   }
@@ -107,7 +107,7 @@ export class TraceWriter implements WireSink, LogSink {
     if (bytes.length === 0) return;
     const buffer = Buffer.from(bytes);
     const text = buffer.toString("utf8");
-    // A piece may end in the middle of a character.
+    // A chunk may end in the middle of a character.
     const whole = Buffer.from(text).equals(buffer);
     this.#record({ type: "data", n, ...(whole ? { text } : { base64: buffer.toString("base64") }) });
   }
@@ -141,7 +141,7 @@ function isExact(value: Field): value is Exact {
   return typeof value === "object" && "exact" in value;
 }
 
-/** JSON leaves bare what YAML forbids; both read the escaped form. */
+/** Escapes characters that JSON allows and YAML forbids. Both can read the escaped form. */
 function printable(json: string): string {
   return json.replaceAll(
     /[\u007F-\u009F\uFEFF\uFFFE\uFFFF]/g,

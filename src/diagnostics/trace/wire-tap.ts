@@ -1,6 +1,6 @@
 /**
- * Sees every request to a provider and its answer, in any dialect: a `fetch` for the agent that sends as the agent itself would
- * (node:http), tells what it sends and hands on what arrives, piece by piece as it came.
+ * A `fetch` for the agent that passes every request to a provider and its answer to a sink, in any dialect. It sends with
+ * node:http, as the agent itself does, and passes on the answer chunk by chunk as it arrives.
  */
 
 import { codeOf, messageOf } from "../../base/support/index.ts";
@@ -18,7 +18,7 @@ export interface SeenError {
   readonly message: string;
 }
 
-/** Told in order for each number: one request, then a response with its bytes or none, then one end. */
+/** For each number the calls are: one request, then a response with its bytes or none, then one end. */
 export interface WireSink {
   request(n: number, request: SeenRequest): void;
   response(n: number, status: number, headers: Readonly<Record<string, string>>): void;
@@ -26,7 +26,7 @@ export interface WireSink {
   end(n: number, error?: SeenError): void;
 }
 
-/** The caller's own time-outs decide; these only have to be longer. */
+/** The caller has its own time-outs. These only have to be longer. */
 const NO_TIMEOUT = { firstByteMs: 2 ** 31 - 1, idleMs: 2 ** 31 - 1 };
 
 export function tapFetch(sink: WireSink): typeof fetch {
@@ -75,12 +75,12 @@ async function* told(
     error = seenError(thrown, signal);
     throw thrown;
   } finally {
-    // Also when the reader leaves early: after the last event it wants nothing more.
+    // Even if the reader stops early, as it does after the last event it needs.
     sink.end(n, error);
   }
 }
 
-/** The part of a Response that postStream reads. A real one would refuse statuses that a server may well send. */
+/** The part of a Response that postStream reads. A real Response refuses some statuses that servers do send. */
 export function answerOf(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -94,7 +94,7 @@ function bytesOf(body: RequestInit["body"]): Uint8Array {
   return typeof body === "string" ? Buffer.from(body) : new Uint8Array();
 }
 
-/** A time-out aborts with its code; a person aborts with something else. */
+/** A time-out aborts with its code. Any other abort counts as a stop by the reader. */
 function seenError(error: unknown, signal: AbortSignal): SeenError {
   if (!signal.aborted) return { code: codeOf(error) ?? "connection_lost", message: messageOf(error) };
   const code = codeOf(signal.reason);
