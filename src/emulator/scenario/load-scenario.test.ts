@@ -104,7 +104,7 @@ describe("a problem names the file, the line and what to change:", () => {
     ],
     [
       "steps:\n  - output: []\n    faults: [cut]",
-      "demo.yaml:3: Fault 'cut' takes a position: before-item:N, after-item:N, after-event:N or after-byte:N. (steps.0.faults.0).",
+      "demo.yaml:3: Fault 'cut' takes a position: before-item:N, after-item:N, after-event:N or after-byte:N (steps.0.faults.0).",
     ],
     [
       "switches: {phase: maybe}\nsteps: []",

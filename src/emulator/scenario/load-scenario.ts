@@ -122,7 +122,7 @@ class ScenarioReader {
       try {
         return parseFaults(text);
       } catch (error) {
-        throw this.problem(where, messageOf(error));
+        throw this.problem(where, messageOf(error).replace(/\.$/, ""));
       }
     });
   }

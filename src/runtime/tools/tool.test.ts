@@ -184,7 +184,7 @@ describe("a tool with a JSON Schema", () => {
     ["a dangling reference", { type: "object", properties: { a: { $ref: "#/$defs/none" } } }],
     ["a malformed pattern", { type: "object", properties: { a: { type: "string", pattern: "(" } } }],
     ["a dynamic reference", { type: "object", properties: { a: { $dynamicRef: "#x" } } }],
-    ["something JSON lacks", { type: "object", default: 1n }],
+    ["a value that JSON lacks", { type: "object", default: 1n }],
   ])("is refused if its schema has %s", (_, input) => {
     expect(codeOfThrown(() => tool({ name: "a", description: "b", input, run: () => "" }))).toBe(
       "tool_invalid",

@@ -47,15 +47,15 @@ const throwing = (): never => {
 };
 
 test.each<readonly [string, unknown, string]>([
-  ["throws at once", throwing, "connection_lost"],
+  ["throws immediately", throwing, "connection_lost"],
   ["rejects with nothing", () => Promise.reject(undefined), "connection_lost"],
   ["answers with nothing", async () => undefined, "connection_lost"],
   ["answers 101", answer({ next: piece("x") }, 101), "bad_response"],
   ["answers 103", answer(null, 103), "bad_response"],
   ["has no body", answer(null), "200 "],
-  ["has a body that gives nothing at all", answer({ next: async () => undefined }), "connection_lost"],
-  ["has a body that gives text", answer({ next: async () => ({ value: "text" }) }), "connection_lost"],
-  ["has a body that gives an undefined piece", answer({ next: async () => ({}) }), "connection_lost"],
+  ["has a body that returns nothing", answer({ next: async () => undefined }), "connection_lost"],
+  ["has a body of text", answer({ next: async () => ({ value: "text" }) }), "connection_lost"],
+  ["has a body with an undefined chunk", answer({ next: async () => ({}) }), "connection_lost"],
   ["has a body that throws", answer({ next: throwing }), "connection_lost"],
   [
     "has a body that throws, and throws again when abandoned",
@@ -73,8 +73,8 @@ test.each<readonly [string, unknown, string]>([
 
 const ENDLESS: readonly (readonly [string, unknown])[] = [
   ["never answers", () => never],
-  ["never gives a piece", answer({ next: () => never, return: () => never })],
-  ["always gives an empty piece", answer({ next: piece("") })],
+  ["never delivers a chunk", answer({ next: () => never, return: () => never })],
+  ["always delivers an empty chunk", answer({ next: piece("") })],
 ];
 
 test.each(ENDLESS)("a fetch that %s runs into a time limit", async (_what, fetcher) => {
@@ -82,7 +82,7 @@ test.each(ENDLESS)("a fetch that %s runs into a time limit", async (_what, fetch
   expect(await outcome(fetcher, { timeouts })).toMatch(/^timeout_(?:first_byte|idle)$/);
 });
 
-test.each([...ENDLESS, ["always returns a byte", answer({ next: piece("x") })] as const])(
+test.each([...ENDLESS, ["always delivers a byte", answer({ next: piece("x") })] as const])(
   "a fetch that %s is stopped by its caller",
   async (_what, fetcher) => {
     const controller = new AbortController();
@@ -92,7 +92,7 @@ test.each([...ENDLESS, ["always returns a byte", answer({ next: piece("x") })] a
   },
 );
 
-test("a fetch that always returns a byte ends at the byte limit", async () => {
+test("a fetch that always delivers a byte ends at the byte limit", async () => {
   expect(await outcome(answer({ next: piece("x") }), { maxResponseBytes: 100_000 })).toBe("stream_limit");
 });
 

@@ -64,7 +64,7 @@ async function* twoPiecesThenTrouble(): AsyncGenerator<Uint8Array> {
 /** Both carriers: Node's own client, and a supplied fetch. */
 const WAYS: readonly (readonly [string, Partial<HttpRequest>])[] = [
   ["node:http", {}],
-  ["a given fetch", { fetch: globalThis.fetch }],
+  ["a supplied fetch", { fetch: globalThis.fetch }],
 ];
 
 async function failure(

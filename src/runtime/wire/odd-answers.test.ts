@@ -48,14 +48,17 @@ describe("a response that switches protocols", () => {
       "with bytes of the other protocol after it",
       (socket: Socket) => socket.write(`${SWITCH}\u0001\u0002frames`),
     ],
-    ["with an answer behind it", (socket: Socket) => socket.write(`${SWITCH}${FINE}`)],
-    ["in pieces of a byte", (socket: Socket) => drip(socket, SWITCH)],
+    ["with a response after it", (socket: Socket) => socket.write(`${SWITCH}${FINE}`)],
+    ["one byte at a time", (socket: Socket) => drip(socket, SWITCH)],
     ["and closes", (socket: Socket) => socket.end(SWITCH)],
     [
       "after a 100 and a 103",
       (socket: Socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\n\r\n${SWITCH}`),
     ],
-    ["without saying to what", (socket: Socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n")],
+    [
+      "without naming the new protocol",
+      (socket: Socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n"),
+    ],
     [
       "with only a Connection header",
       (socket: Socket) => socket.write("HTTP/1.1 101 X\r\nConnection: Upgrade\r\n\r\n"),
@@ -168,11 +171,14 @@ describe("a head that makes no sense", () => {
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nfine\r\n0\r\n\r\n",
     ],
     ["has a chunk that never ends", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffff\r\nfine"],
-    ["has an encoding of its own", "HTTP/1.1 200 OK\r\ntransfer-encoding: nonsense\r\n\r\nfine"],
-    ["chunks twice", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n"],
+    ["has an unknown encoding", "HTTP/1.1 200 OK\r\ntransfer-encoding: nonsense\r\n\r\nfine"],
+    [
+      "is chunked twice",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n",
+    ],
     ["has a name without a value", "HTTP/1.1 200 OK\r\nnonsense\r\n\r\nfine"],
     ["has a name with a control character", "HTTP/1.1 200 OK\r\na\u0001b: c\r\n\r\nfine"],
-    ["is longer than any", `HTTP/1.1 200 OK\r\n${"x-filler: 0123456789\r\n".repeat(5000)}\r\nfine`],
+    ["is longer than any real one", `HTTP/1.1 200 OK\r\n${"x-filler: 0123456789\r\n".repeat(5000)}\r\nfine`],
     ["has one endless name", `HTTP/1.1 200 OK\r\n${"x".repeat(200_000)}`],
   ])("because it %s ends with a status or a code", async (_what, text) => {
     for (const close of [true, false]) {

@@ -150,10 +150,10 @@ describe("limits", () => {
     ["a finished line", "\n", 1 << 20],
     ["an unfinished line", "", 1 << 20],
     ["a line in chunks that split characters", "\n", 7],
-    ["a line in chunks of one byte that does not end", "", 1],
-    ["a line behind another", "", 149],
+    ["an unfinished line in chunks of one byte", "", 1],
+    ["a line after another", "", 149],
   ])("count bytes, not characters, in %s", (what, ending, size) => {
-    const bytes = Buffer.from(`${what.includes("behind") ? "data: x\n" : ""}${wide}${ending}`);
+    const bytes = Buffer.from(`${what.includes("after") ? "data: x\n" : ""}${wide}${ending}`);
     const feed = (maxLineBytes: number): void => {
       const decoder = new SseDecoder({ maxLineBytes });
       for (let at = 0; at < bytes.length; at += size) decoder.feed(bytes.subarray(at, at + size));

@@ -241,7 +241,7 @@ describe("items", () => {
     ["no item", { type: "response.output_item.done", output_index: 0 }],
     ["an item that is not an object", { type: "response.output_item.done", output_index: 0, item: "x" }],
     ["a negative index", { type: "response.output_item.done", output_index: -1, item: {} }],
-    ["an index that is no number", { type: "response.output_item.done", output_index: "x", item: {} }],
+    ["an index that is not a number", { type: "response.output_item.done", output_index: "x", item: {} }],
     [
       "an item that is nested too deep",
       `{"type":"response.output_item.done","output_index":0,"item":{"a":${"[".repeat(200)}${"]".repeat(200)}}}`,

@@ -89,7 +89,7 @@ describe("a command that ends on its own", () => {
 
   test.each<[string, JsonObject, string]>([
     ["a NUL character", { command: "a\0b" }, "command_invalid"],
-    ["more than the system takes", { command: `: ${"x".repeat(4 * 1024 * 1024)}` }, "command_invalid"],
+    ["a command too long for the system", { command: `: ${"x".repeat(4 * 1024 * 1024)}` }, "command_invalid"],
   ])("%s fails with a code", async (_, input, code) => {
     await expect(run(input)).rejects.toMatchObject({ code });
   });
