@@ -80,7 +80,7 @@ export interface JudgedRequest {
   readonly foreign?: readonly string[];
   readonly standing: Standing;
   tooLong(tokens: number): ApiRefusal | undefined;
-  /** What the model sees. */
+  /** The model's view of the request. */
   view(): ModelView;
   compose(options: ComposeOptions): Answer;
 }
@@ -104,7 +104,7 @@ export interface Answer {
   ended(outcome: Outcome): void;
 }
 
-/** What goes over the wire, and the entry for the report. */
+/** The answer on the wire, and its entry for the report. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -13,7 +13,7 @@ import type { Sealed } from "./seal.ts";
 export interface IssuedReasoning {
   readonly id: string;
   readonly dialect: DialectName;
-  /** What it is bound to; `undefined` if the dialect seals nothing. */
+  /** Its bindings; `undefined` if the dialect seals nothing. */
   readonly sealed: Sealed | undefined;
   readonly epoch: number;
   /** Its readable text, for vendors whose plain-text reasoning is recognised by it. */

@@ -24,12 +24,12 @@ export interface IssuedMessage {
   readonly thoughts: readonly string[];
   /** The `reasoning_details` of each thought, in the form that is accepted back. */
   readonly details: readonly (readonly JsonObject[])[];
-  /** For Mistral's part: it must come back unchanged, or the part is not read. */
+  /** The signature of Mistral's part. It must come back unchanged, or the part is not read. */
   readonly signature: string | undefined;
   readonly content: string;
   readonly refusal: string | undefined;
   readonly calls: readonly IssuedCall[];
-  /** What the issued record keeps once the response completes. */
+  /** The entries that the issued record keeps once the response completes. */
   readonly reasoning: readonly IssuedReasoning[];
 }
 

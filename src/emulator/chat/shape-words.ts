@@ -18,7 +18,7 @@ export function chatRows(vendor: Vendor, rule?: string): ShapeRows<ChatRefusal> 
   });
 }
 
-/** For fields where only a string counts: any other value is treated as empty. */
+/** Reads a field in which only a string counts: any other value is treated as empty. */
 export function textOrNothing(value: unknown): string {
   return stringOf(value) ?? "";
 }

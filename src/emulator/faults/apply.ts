@@ -19,7 +19,7 @@ interface Frame {
   readonly delta: boolean;
 }
 
-/** What the writer does at the end of the frames. */
+/** The writer's action after the last frame. */
 type Ending = "end" | "cut" | "reset" | "stall";
 
 export interface Script {

@@ -42,7 +42,7 @@ export interface JudgedMessages {
   readonly context: Context;
   readonly head: ThinkingQuestion["head"];
   readonly history: ThinkingAnswer;
-  /** What the model may use: nothing while thinking is off. */
+  /** The thinking that the model may use: none while thinking is off. */
   readonly usable: ReadonlyMap<number, ThinkingPayload>;
   /** Server tool calls that wait for their result, which the answer will contain. */
   readonly pending: readonly LocatedBlock[];

@@ -1,4 +1,7 @@
-/** What a request demands whatever the user says: a forced tool (`tool_choice`), or an answer in a JSON schema. */
+/**
+ * The demands of a request, independent of the user's text: a forced tool (`tool_choice`), or an answer in a JSON
+ * schema.
+ */
 
 import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 import { hintsFrom } from "./arguments.ts";

@@ -103,7 +103,7 @@ function previousItems(
   return engine.store.chain(id, account, engine.seal) ?? previousNotFound(id);
 }
 
-/** What could have come back in this request, and whether its beginning matches the previous one. */
+/** The reasoning that could have come back in this request. */
 export function standingOf(engine: Engine, judged: Judged): Standing {
   return engine.issued.standing({
     conversation: judged.conversation,

@@ -19,7 +19,7 @@ export function viewOf(engine: Engine, judged: Judged): ModelView {
     stringOf(lastOf((item) => objectOf(item["reasoning"])["effort"])) ??
     stringOf(reasoning["effort"]) ??
     "medium";
-  // What a compaction item covers is not lost: the item contains its notes.
+  // Reasoning covered by a compaction item is not lost: the item contains its notes.
   const known = new Set(
     [...history.usable.values()].flatMap((sealed) => [sealed.id, ...coveredBy(sealed.notes)]),
   );

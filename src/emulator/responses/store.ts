@@ -14,7 +14,7 @@ export interface StoredResponse {
   readonly previous: string | undefined;
   readonly inputItems: readonly JsonObject[];
   readonly output: readonly { readonly item: JsonObject; readonly sealed: Sealed | undefined }[];
-  /** For a background response: called when it ends; returns its final state. */
+  /** Set for a background response. Called when it ends; returns its final state. */
   readonly finish?: () => JsonObject;
 }
 

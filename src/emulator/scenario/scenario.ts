@@ -16,7 +16,7 @@ export interface Scenario {
   /** Only requests of this dialect take its steps; if absent, all do. */
   readonly dialect?: DialectName | undefined;
   readonly steps: readonly ScenarioStep[];
-  /** What answers after the last step: the built-in model, the steps again, or an error. */
+  /** Who answers after the last step: the built-in model, the steps again, or an error. */
   readonly afterwards: "model" | "repeat" | "error";
   readonly switches: Partial<Switches>;
   readonly models: Readonly<Record<string, Partial<ModelTraits>>>;

@@ -1,4 +1,4 @@
-/** What each model is known to support. This is data only; unknown models get the defaults of their dialect. */
+/** The known capabilities of each model. This is data only; unknown models get the defaults of their dialect. */
 
 import type { Capabilities, ChatProfile, Dialect, Profile } from "../../base/events/index.ts";
 import { LOW_TO_HIGH } from "./profiles/chat.ts";

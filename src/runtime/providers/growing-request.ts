@@ -35,7 +35,7 @@ export interface Tail {
 export interface RequestForm {
   /** Everything before the first element, including the opening of the array. */
   head(plan: Plan, context: RenderContext): string;
-  /** What a provider may count as part of the prefix besides the elements: instructions and tools. */
+  /** The parts of the prefix besides the elements, as a provider may count it: instructions and tools. */
   prefixHead(plan: Plan): string;
   /**
    * Adjusts an entry for reasons only the dialect knows, such as ids it would refuse. `before`: the entries rendered so

@@ -21,7 +21,7 @@ export {
 export { HEAD, type Violation } from "./rule.ts";
 export type { PieceContext, RequestCheck } from "./rule-set.ts";
 
-/** What the rules of each dialect know about a request besides its pieces. */
+/** The facts about a request, besides its pieces, that each dialect's rules need. */
 export interface DialectFacts {
   readonly "openai-responses": ResponsesFacts;
   readonly "anthropic-messages": MessagesFacts;

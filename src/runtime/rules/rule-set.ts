@@ -6,7 +6,7 @@
 import type { Member } from "../../base/support/index.ts";
 import type { Problem, Rule, RuleRun, Violation } from "./rule.ts";
 
-/** What is known about a piece besides its text. Foreign histories provide none of it. */
+/** Known facts about a piece besides its text. Foreign histories provide none of them. */
 export interface PieceContext {
   /** The response it came from. */
   readonly group?: string | undefined;
@@ -20,7 +20,7 @@ export interface PieceContext {
    * The number of reasoning pieces in its response. The API may refuse a partial omission where it accepts a full one.
    */
   readonly reasoningMade?: number;
-  /** On a prefix-bound target: the content before it is not what it was made after (C04). */
+  /** On a prefix-bound target, whether the content before it differs from what it was made after (C04). */
   readonly prefixChanged?: boolean;
 }
 

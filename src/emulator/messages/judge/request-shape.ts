@@ -146,7 +146,7 @@ function sampling(name: string, usual: number | undefined, claude: ClaudeTraits)
   );
 }
 
-/** What the model accepts, in the API's order of checks. */
+/** The model's limits, in the API's order of checks. */
 function limitsOf({ budget = 0, on, mode }: Thinking, claude: ClaudeTraits): Row<ApiRefusal> {
   return rows(
     ...Object.entries(usualSampling).map(([name, usual]) =>

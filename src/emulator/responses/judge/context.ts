@@ -18,11 +18,11 @@ export interface ContextItem {
   readonly callId: string | undefined;
   /** The index in the request's `input`; `undefined` for items the server had stored. */
   readonly index: number | undefined;
-  /** What its id encodes, if this server issued it. */
+  /** The decoded id, if this server issued it. */
   readonly signed: SignedId | undefined;
   /** The response and output index, if the item's id or call id proves them. */
   readonly address: { readonly uid: string; readonly index: number } | undefined;
-  /** What the server kept of a stored reasoning item, which then needs no ciphertext. */
+  /** The server's copy of a stored reasoning item, which then needs no ciphertext. */
   readonly stored: Sealed | undefined;
 }
 

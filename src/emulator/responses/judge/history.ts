@@ -114,7 +114,7 @@ function checkFingerprint(one: ContextItem, question: HistoryQuestion): ApiRefus
   return fingerprintChanged(`input[${one.index}].fingerprint`, one.id);
 }
 
-/** What the server has stored needs no ciphertext; if ciphertext is sent anyway, it is judged. */
+/** A stored item needs no ciphertext; if ciphertext is sent anyway, it is judged. */
 function ownCopy(one: ContextItem): Sealed | undefined {
   const sent = one.index !== undefined && typeof one.item["encrypted_content"] === "string";
   return sent ? undefined : one.stored;

@@ -45,7 +45,7 @@ export interface ParsedRequest {
   readonly store: boolean;
   readonly stream: boolean;
   readonly include: readonly string[];
-  /** What a strict server would have refused; empty if the judge is strict. */
+  /** Refusals that a strict server would have returned; empty if the judge is strict. */
   readonly tolerated: readonly ApiRefusal[];
 }
 
@@ -170,7 +170,7 @@ const callable = rows(
   field("parameters", orNull(is("object"))),
 );
 
-/** What the model accepts, in the API's order of checks. */
+/** The model's limits, in the API's order of checks. */
 function limitsOf(traits: ModelTraits): Row<ApiRefusal> {
   const unsupported = orNull(ensure(() => false, unsupportedParameter));
   return rows(

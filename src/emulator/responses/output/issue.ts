@@ -17,7 +17,7 @@ export interface IssuedItem {
   readonly type: string;
   readonly id: string;
   readonly callId: string | undefined;
-  /** What is sealed into it; only reasoning has it. */
+  /** The sealed content; only reasoning has it. */
   readonly sealed: Sealed | undefined;
   /** The item as the client sees it at this stage. Ciphertext differs at every call, as on the real wire. */
   view(stage: Stage): JsonObject;

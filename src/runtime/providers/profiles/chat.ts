@@ -75,7 +75,7 @@ function chatProfile(
   };
 }
 
-/** What most servers agree on that offer this dialect in addition to their own. */
+/** The common settings of servers that offer this dialect in addition to their own. */
 const COMPATIBLE = {
   sendEffort: false,
   maxTokensField: "max_tokens",

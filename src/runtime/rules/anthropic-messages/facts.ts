@@ -1,4 +1,4 @@
-/** What the rules of `anthropic-messages` know about a request besides its messages. */
+/** The facts about a request, besides its messages, that the rules of `anthropic-messages` need. */
 
 export interface MessagesFacts {
   /**

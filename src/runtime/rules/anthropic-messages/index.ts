@@ -1,4 +1,4 @@
-/** What `POST /v1/messages` accepts. */
+/** The rules for `POST /v1/messages`. */
 
 import { beginsWithUser } from "./begins-with-user.ts";
 import { blocksFitTheirRole } from "./blocks-fit-their-role.ts";

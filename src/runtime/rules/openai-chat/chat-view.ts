@@ -1,4 +1,4 @@
-/** What the rules of `openai-chat` see: the outline of a message, made from its text without parsing payloads. */
+/** The outline of a message that the rules of `openai-chat` see, made from its text without parsing payloads. */
 
 import type { ReasoningField } from "../../../base/events/index.ts";
 import { sliceArray } from "../../../base/support/index.ts";
@@ -39,7 +39,7 @@ export interface ChatMessageView extends PieceContext {
   readonly detailKeys: readonly string[];
 }
 
-/** What the rules know about the whole request. */
+/** The facts about the whole request that the rules need. */
 export interface ChatRequest {
   readonly traits: ChatTraits;
   readonly thinking: boolean;

@@ -1,4 +1,4 @@
-/** What `POST /v1/chat/completions` accepts, per vendor. */
+/** The rules for `POST /v1/chat/completions`, per vendor. */
 
 import { answersHaveCalls } from "./answers-have-calls.ts";
 import { callsAreAnswered } from "./calls-are-answered.ts";

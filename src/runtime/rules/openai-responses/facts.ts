@@ -1,9 +1,9 @@
-/** What the rules of `openai-responses` know about a request besides its input. */
+/** The facts about a request, besides its input, that the rules of `openai-responses` need. */
 
 export interface ResponsesFacts {
   /** The request without its `input`, as JSON text. Absent if only the input is known. */
   readonly head?: string | undefined;
-  /** What the server knows besides the input. If absent, nothing, as in all our requests. */
+  /** The server's own knowledge besides the input. If absent, it has none, as in all our requests. */
   readonly kept?: KeptByServer | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What `POST /v1/responses` accepts as `input`. */
+/** The rules for the `input` of `POST /v1/responses`. */
 
 import { assistantTextIsOutputText } from "./assistant-text-is-output-text.ts";
 import { callsHaveOutputs } from "./calls-have-outputs.ts";

@@ -1,4 +1,4 @@
-/** What the rules see: the outline of an input item, made from its text without parsing payloads. */
+/** The outline of an input item that the rules see, made from its text without parsing payloads. */
 
 import { type Member, sliceArray, sliceMember, sliceObject } from "../../../base/support/index.ts";
 import { textOf } from "../outline.ts";

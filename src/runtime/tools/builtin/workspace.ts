@@ -16,7 +16,7 @@ import { fileError, pathError } from "./file-error.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Where the kernel shows the path of an open handle; containers may lack it. */
+/** The directory in which the kernel shows the paths of open handles; containers may lack it. */
 const DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;
 
 /** An existing path inside the real working directory, with every link resolved. */
