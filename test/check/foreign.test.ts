@@ -135,12 +135,12 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     write: codexRollout,
     version: "0.166.0",
     broken: {
-      "the output is gone": ["R06", without(/function_call_output/)],
-      "the call is gone": ["R07", without(/"type":"function_call"/)],
+      "the output is missing": ["R06", without(/function_call_output/)],
+      "the call is missing": ["R07", without(/"type":"function_call"/)],
       "reasoning is last": ["R01", cutAfter(9)],
       "an item twice": ["R04", twice(/"type":"message".*"assistant"/)],
       "no ciphertext": ["R03", replaced(/"encrypted_content":"[^"]+"/, '"encrypted_content":null')],
-      "a line that was torn": ["file", (text) => `${text}{"timestamp":"2026-11-`],
+      "a torn line": ["file", (text) => `${text}{"timestamp":"2026-11-`],
       "a line of zeros": ["file", (text) => `${text}${"\0".repeat(64)}\n`],
       "two records on one line": ["file", (text) => text.replace('}\n{"timestamp"', '}{"timestamp"')],
     },
@@ -151,7 +151,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     write: piResponses,
     version: "3",
     broken: {
-      "the result is gone": ["R06", (text) => relinked(text, /toolResult/)],
+      "the result is missing": ["R06", (text) => relinked(text, /toolResult/)],
       "the thought lost its id": ["R02", replaced(/\\"id\\":\\"rs_[^"\\]+\\",/, "")],
       "the thought lost its ciphertext": [
         "R03",
@@ -170,7 +170,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     write: piAnthropic,
     version: "3",
     broken: {
-      "the result is gone": ["M07", (text) => relinked(text, /toolResult/)],
+      "the result is missing": ["M07", (text) => relinked(text, /toolResult/)],
       "only a thought is left of the answer": [
         "M01",
         replaced(/,\{"type":"text","text":"It is sunny."\}/, ""),
@@ -184,8 +184,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     write: claudeCode,
     version: "2.1.230",
     broken: {
-      "the result is gone": ["M07", (text) => relinked(text, /tool_result/)],
-      "the call is gone": ["M09", (text) => relinked(text, /"type":"tool_use"/)],
+      "the result is missing": ["M07", (text) => relinked(text, /tool_result/)],
+      "the call is missing": ["M09", (text) => relinked(text, /"type":"tool_use"/)],
       "a thought is the last line": ["M01", cutAfter(6)],
       "an empty signature": ["M03", replaced(/"signature":"[^"]+"/, '"signature":""')],
       "a torn line": ["file", (text) => `${text}{"parentUuid":"0000`],
@@ -200,7 +200,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
         "R06",
         replaced(/"output-available",(\s+"input": \{[^}]*\}),\s+"output": "sunny"/, '"input-available",$1'),
       ],
-      "the text is gone, its thought is not": ["R01", (text) => withoutPart(text, "text", 1)],
+      "the text is missing, its thought is not": ["R01", (text) => withoutPart(text, "text", 1)],
       "no ciphertext": [
         "R03",
         replaced(/"itemId": "(rs_[^"]+)",\s+"reasoningEncryptedContent": "[^"]+"/, '"itemId": "$1"'),
@@ -212,8 +212,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     dialect: "responses",
     write: aiSdkModel,
     broken: {
-      "the result is gone": ["R06", without(/tool-result/)],
-      "the call is gone": ["R07", (text) => withoutContent(text, "tool-call")],
+      "the result is missing": ["R06", without(/tool-result/)],
+      "the call is missing": ["R07", (text) => withoutContent(text, "tool-call")],
       "reasoning is last": ["R01", (text) => withoutContent(text, "text")],
     },
   },
@@ -222,8 +222,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     dialect: "messages",
     write: langchain,
     broken: {
-      "the result is gone": ["M07", without(/"type":"tool"/)],
-      "the call is gone": ["M09", without(/"tool_use"/)],
+      "the result is missing": ["M07", without(/"type":"tool"/)],
+      "the call is missing": ["M09", without(/"tool_use"/)],
       "an empty signature": ["M03", replaced(/"signature": "[^"]+"/, '"signature": ""')],
     },
   },
@@ -232,8 +232,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     dialect: "responses",
     write: langchainChat,
     broken: {
-      "the result is gone": ["Q01", without(/ToolMessage/)],
-      "the call is gone": ["Q02", without(/"weather"/)],
+      "the result is missing": ["Q01", without(/ToolMessage/)],
+      "the call is missing": ["Q02", without(/"weather"/)],
       "the user speaks between": [
         "Q01",
         (text) => {
@@ -248,8 +248,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     dialect: "responses",
     write: agentsSdk,
     broken: {
-      "the result is gone": ["R06", without(/function_call_result/)],
-      "the call is gone": ["R07", without(/"type":"function_call"/)],
+      "the result is missing": ["R06", without(/function_call_result/)],
+      "the call is missing": ["R07", without(/"type":"function_call"/)],
       "reasoning is last": ["R01", without(/"role":"assistant"/)],
       "no ciphertext": ["R03", replaced(/"encryptedContent": "[^"]+"/, '"other": 1')],
     },

@@ -291,7 +291,7 @@ test.each(GROUPS)(
       const log = await store.open("s", { mode: "write" });
       const broken = await brokenRules(log);
       const where = `${broken.join()} of ${JSON.stringify(groups)}`;
-      tally.add(broken.length === 0 ? "nothing to mend" : "mended");
+      tally.add(broken.length === 0 ? "nothing to repair" : "repaired");
       for (const rule of broken) expect(NEVER, where).not.toContain(rule);
       const { drafts, remaining } = await planRepair(log);
       expect(remaining, where).toEqual([]);

@@ -152,7 +152,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
         JSON.stringify(body(messages)).replaceAll(String(blocks(messages[3])[2]?.["id"]), "f.look:0"),
       ) as Json,
   ],
-  "T07 an id that was used again": [
+  "T07 a reused id": [
     "M12",
     (messages) =>
       JSON.parse(
@@ -168,9 +168,9 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
     "M15",
     (messages) => body([user(), { role: "assistant", content: [] }, ...messages]),
   ],
-  "H01 the beginning is gone": ["M16", (messages) => body(messages.slice(5))],
-  "S14 a role of a tool": ["M17", (messages) => body([...messages, { role: "tool", content: "x" }, user()])],
-  "S14 a call of the user": [
+  "H01 the beginning is missing": ["M16", (messages) => body(messages.slice(5))],
+  "S14 the role tool": ["M17", (messages) => body([...messages, { role: "tool", content: "x" }, user()])],
+  "S14 a call by the user": [
     "M18",
     (messages) =>
       body([
@@ -185,7 +185,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
     (messages) => body(messages, { ...ENABLED, thinking: { type: "enabled", budget_tokens: 100 } }),
   ],
   "C13 a forced tool": ["M20", (messages) => body(messages, { ...ENABLED, tool_choice: { type: "any" } })],
-  "five marks": [
+  "five breakpoints": [
     "M21",
     (messages) =>
       body([
@@ -199,7 +199,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
         ),
       ]),
   ],
-  "S03 a field nobody asked for": [
+  "S03 an unknown field": [
     "M22",
     at(
       1,
@@ -210,21 +210,21 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
     "M22",
     (messages) => body(messages.map((message) => ({ ...message, id: "msg_1" }))),
   ],
-  "T11 arguments as a text": [
+  "T11 arguments as text": [
     "M23",
     at(
       3,
       part(2, (block) => ({ ...block, input: '{"at":"three"}' })),
     ),
   ],
-  "C19 a search that nobody finished": [
+  "C19 an unfinished search": [
     "M24",
     at(5, (list) => [
       ...list,
       { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } },
     ]),
   ],
-  "C19 a result of a search that is not there": [
+  "C19 a result without its search": [
     "M24",
     at(5, (list) => [...list, { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] }]),
   ],

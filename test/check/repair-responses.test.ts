@@ -84,7 +84,7 @@ const gone =
 /** The rule that sees it, and the break. */
 const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   "P01 reasoning before the next user message": ["R01", gone(11)],
-  "P05 the id of the reasoning is gone": ["R02", at(1, (item) => without(item, "id"))],
+  "P05 the id of the reasoning is missing": ["R02", at(1, (item) => without(item, "id"))],
   "I01 no payload": ["R03", at(1, (item) => without(item, "encrypted_content"))],
   "I02 a reference": [
     "R14",
@@ -121,7 +121,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   "S06 a message without content": ["R17", at(11, (item) => without(item, "content"))],
   "T15 a name with a dot": ["R18", at(2, (item) => ({ ...item, name: "functions.look" }))],
   "T15 a name that is a whole command": ["R18", at(3, (item) => ({ ...item, name: "ls -l ".repeat(40) }))],
-  "T15 no name to speak of": ["R18", at(2, (item) => ({ ...item, name: "" }))],
+  "T15 an empty name": ["R18", at(2, (item) => ({ ...item, name: "" }))],
   "T15 a name with a dot, in the output too": [
     "R18",
     (input) =>
@@ -151,7 +151,7 @@ const LENIENT: ReadonlySet<string> = new Set(["R08", "R12"]);
 const INVISIBLE: Readonly<Record<string, Break>> = {
   "P02 a call without its reasoning": gone(1),
   "P03 a message without its reasoning": gone(10),
-  "E02 a payload that is none": at(1, (item) => ({ ...item, encrypted_content: "gAAAAnonsense" })),
+  "E02 an invalid payload": at(1, (item) => ({ ...item, encrypted_content: "gAAAAnonsense" })),
   "E03 the payload of another item": (input) =>
     input.map((item, one) =>
       one === 1 ? { ...item, encrypted_content: input[6]?.["encrypted_content"] } : item,

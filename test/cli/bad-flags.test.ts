@@ -111,12 +111,12 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
 describe("a tools file", () => {
   test.concurrent.for([
     ["throws", 'throw new Error("no such luck\\nsecond line");', "no such luck"],
-    ["throws what is no error", "throw null;", "it could not be loaded"],
+    ["throws something that is not an error", "throw null;", "it could not be loaded"],
     ["does not parse", "export const = 1;", "it could not be loaded"],
-    ["imports what is not there", 'import "./absent.mjs";', "absent.mjs"],
+    ["imports a missing module", 'import "./absent.mjs";', "absent.mjs"],
     ["exports nothing", "export {};", "exports no tool"],
     [
-      "exports what is no tool",
+      "exports something that is not a tool",
       'export const a = { name: "a" }; export const b = [1, null];',
       "exports no tool",
     ],

@@ -26,9 +26,9 @@ const CONFIG = ".throughline/config.json";
 const text = (content: string | Uint8Array) => (file: string) => writeFileSync(file, content);
 
 const BROKEN: readonly (readonly [what: string, make: (file: string) => void, code: string])[] = [
-  ["no JSON", text("{"), "config_invalid"],
-  ["no object", text("[]"), "config_invalid"],
-  ["a secret that is no JSON", text('{"model": hunter2}'), "config_invalid"],
+  ["not JSON", text("{"), "config_invalid"],
+  ["not an object", text("[]"), "config_invalid"],
+  ["a secret that is not JSON", text('{"model": hunter2}'), "config_invalid"],
   ["an unknown key", text('{"modle":"x"}'), "config_key_unknown"],
   ["a key that moves the cursor", text('{"\\u001b[2J":1}'), "config_key_unknown"],
   ["__proto__", text('{"__proto__":{"model":"x"}}'), "config_key_unknown"],
@@ -45,7 +45,7 @@ const BROKEN: readonly (readonly [what: string, make: (file: string) => void, co
   ["a folder", (file) => mkdirSync(file), "project_file_unreadable"],
   ["a pipe", (file) => execFileSync("mkfifo", [file]), "project_file_unreadable"],
   ["a device", (file) => symlinkSync("/dev/zero", file), "project_file_unreadable"],
-  ["a link to nothing", (file) => symlinkSync("nothing", file), "project_file_unreadable"],
+  ["a dangling link", (file) => symlinkSync("nothing", file), "project_file_unreadable"],
   ["a link to itself", (file) => symlinkSync(file, file), "project_file_unreadable"],
   ["a link out of the project", (file) => symlinkSync("/etc/passwd", file), "project_file_outside"],
 ];

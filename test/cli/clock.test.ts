@@ -12,10 +12,10 @@ function clockSays(...times: readonly (number | string)[]): { readonly NODE_OPTI
 
 const NOW = Date.UTC(2026, 10, 17, 12);
 const CLOCKS: Readonly<Record<string, readonly (number | string)[]>> = {
-  "stands before 1970": [-86_400_000],
+  "is before 1970": [-86_400_000],
   "jumps between 1970, 2100 and now": [0, Date.UTC(2100, 0, 1), NOW],
-  "goes back an hour with each look": Array.from({ length: 50 }, (_, index) => NOW - index * 3_600_000),
-  "is no moment at all": ["NaN", "Infinity", "-Infinity"],
+  "goes back an hour with each reading": Array.from({ length: 50 }, (_, index) => NOW - index * 3_600_000),
+  "is not a valid time": ["NaN", "Infinity", "-Infinity"],
 };
 
 const ABSURD = /NaN|Infinity|Invalid|-\d+(?:\.\d+)?\s?(?:m?s|h|min|d|seconds?|hours?|days?)\b/;

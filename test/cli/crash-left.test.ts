@@ -29,7 +29,7 @@ function put(place: Place, id: string, bytes: Uint8Array): string {
 const EMPTY = "the log is empty:";
 
 test.concurrent.for([
-  ["of no bytes", Buffer.alloc(0), `${EMPTY} nothing was said in the session yet`],
+  ["without a byte", Buffer.alloc(0), `${EMPTY} nothing was said in the session yet`],
   [
     "of zeros",
     Buffer.alloc(5000),

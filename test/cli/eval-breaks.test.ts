@@ -40,7 +40,7 @@ const BREAKS: readonly Break[] = [
     red: ["answer", "edit-files", "five-steps", "tool-loop", "prefix-bound"],
   },
   {
-    what: "ids stay when the reasoning goes",
+    what: "ids stay when the reasoning is dropped",
     file: "src/runtime/fold/guard.ts",
     find: "    ),\n    withIds: false,\n  };",
     replace: "    ),\n    withIds: true,\n  };",

@@ -140,7 +140,7 @@ const FAILING: readonly (readonly [name: string, value: object])[] = [
   ],
   ["no calls", { turns: [{ send: "List the files.", expect: { noCalls: true } }] }],
   ["steps of a turn", { turns: [{ send: "List the files.", expect: { maxSteps: 1 } }] }],
-  ["at least so many", { turns: [{ ...HELLO, expect: { minSteps: 2 } }] }],
+  ["a minimum count", { turns: [{ ...HELLO, expect: { minSteps: 2 } }] }],
   ["steps of a run", { turns: [HELLO, HELLO], expect: { maxSteps: 1 } }],
   ["a file", { turns: [HELLO], expect: { files: [{ path: "a.txt" }] } }],
   [
@@ -385,20 +385,16 @@ test("Ctrl-C stops the running scenario, starts nothing more and reports what ra
 describe("a suite that cannot run is reported before anything runs", () => {
   test.for([
     ["not YAML", "turns: [", "scenario_invalid"],
-    ["no object", "- 1\n", "scenario_invalid"],
+    ["not an object", "- 1\n", "scenario_invalid"],
     ["no turns", "about: nothing\n", "scenario_invalid"],
     [
       "a misspelt expectation",
       "turns: [{ send: hi, expect: { txt: { contains: [x] } } }]\n",
       "scenario_invalid",
     ],
+    ["an invalid pattern", 'turns: [{ send: hi, expect: { text: { matches: "(" } } }]\n', "scenario_invalid"],
     [
-      "a pattern that is none",
-      'turns: [{ send: hi, expect: { text: { matches: "(" } } }]\n',
-      "scenario_invalid",
-    ],
-    [
-      "a schema that is none",
+      "an invalid schema",
       "turns: [{ send: hi, expect: { json: { $ref: '#/nowhere' } } }]\n",
       "scenario_invalid",
     ],
@@ -411,13 +407,13 @@ describe("a suite that cannot run is reported before anything runs", () => {
     ],
     ["an unknown fault", "emulator: { faults: [zebra] }\nturns: [{ send: hi }]\n", "scenario_invalid"],
     [
-      "a script that is none",
+      "an invalid script",
       "emulator: { steps: [{ output: 1 }] }\nturns: [{ send: hi }]\n",
       "scenario_invalid",
     ],
     ["an unknown model", "models: [zebra]\nturns: [{ send: hi }]\n", "scenario_invalid"],
     [
-      "a document that unfolds without end",
+      "a document that expands without end",
       `a: &a [x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\nturns: [{ send: hi }]\n`,
       "scenario_invalid",
     ],

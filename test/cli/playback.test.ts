@@ -46,21 +46,21 @@ describe("a playback gives the same events and the same answer", () => {
   test.for([
     ["a plain answer", {}, ["Hello"], 0],
     [
-      "tools that succeed and fail side by side",
+      "tools that succeed and fail in parallel",
       {},
       ["--tools", "tools.mjs", "What is the weather in Paris and in Rome?"],
       0,
     ],
-    ["a call that is denied", {}, ["Write hello.txt."], 3],
+    ["a denied call", {}, ["Write hello.txt."], 3],
     [
-      "arguments that do not fit",
+      "arguments that do not match",
       { steps: [call("get_weather", { town: 1 })] },
       ["--tools", "tools.mjs", "Go on."],
       0,
     ],
-    ["a tool that is not there", { steps: [call("nothing", {})] }, ["Go on."], 0],
+    ["a missing tool", { steps: [call("nothing", {})] }, ["Go on."], 0],
     [
-      "a limit of steps",
+      "a step limit",
       { steps: [call("list_files", { path: "." }), call("list_files", { path: ".." })] },
       ["--max-steps", "1", "Go on."],
       4,
@@ -73,12 +73,12 @@ describe("a playback gives the same events and the same answer", () => {
     ],
     ["a lost connection and its retry", { faults: parseFaults("cut=after-item:0") }, ["Hello"], 0],
     [
-      "a server that is full and says when to come back",
+      "an overloaded server that says when to retry",
       { faults: parseFaults("429=retry-after:1") },
       ["Hello"],
       0,
     ],
-    ["an answer that is a failure", { faults: parseFaults("401") }, ["Hello"], 1],
+    ["a failed answer", { faults: parseFaults("401") }, ["Hello"], 1],
     ["another system prompt", {}, ["--system", "Be brief.", "Hello"], 0],
     ["structured output", {}, ["--output-schema", "schema.json", "Give me the facts."], 0],
   ] as const)("%s", async ([, setup, args, code]) => {
@@ -227,17 +227,17 @@ describe("a file or combination that cannot be played back is refused", () => {
     ["no such file", undefined, "file_unreadable"],
     ["a foreign file", "hello\n", "recording_foreign"],
     [
-      "a damaged one",
+      "a damaged file",
       '{"v":1,"type":"recording","run":{"session":"s","permissions":"ask"}}\n{"t":1,"type":"data","n":4}\n',
       "recording_damaged",
     ],
     [
-      "one without a message",
+      "a file without a message",
       '{"v":1,"type":"recording","run":{"session":"s","permissions":"ask"}}\n',
       "playback_unsupported",
     ],
     [
-      "one with a session id that is a path",
+      "a file with a path as the session id",
       '{"v":1,"type":"recording","run":{"session":"../s","permissions":"ask"}}\n',
       "session_id_invalid",
     ],

@@ -90,7 +90,7 @@ const ATTACKS: readonly (readonly [what: string, code: string, files: Files, att
     edit("lib/a.mjs"),
   ],
   [
-    "the name of a dynamic import stands in a variable",
+    "the name of a dynamic import is in a variable",
     'const name = "../lib/a.mjs"; await import(name);',
     { "lib/a.mjs": saysModule("a") },
     edit("lib/a.mjs"),
@@ -102,19 +102,19 @@ const ATTACKS: readonly (readonly [what: string, code: string, files: Files, att
     edit("lib/b.js"),
   ],
   [
-    "createRequire loads what is edited",
+    "a file loaded by createRequire is edited",
     'import { createRequire as make } from "node:module"; const load = make(import.meta.url); load("../lib/a.cjs");',
     { "lib/a.cjs": says("a") },
     edit("lib/a.cjs"),
   ],
   [
-    "import.meta.resolve names what is edited",
+    "a file named by import.meta.resolve is edited",
     'await import(import.meta.resolve("../lib/a.mjs"));',
     { "lib/a.mjs": saysModule("a") },
     edit("lib/a.mjs"),
   ],
   [
-    "a URL beside the module names what is edited",
+    "a file named by a URL relative to the module is edited",
     'import { readFileSync } from "node:fs"; new Function(readFileSync(new URL("code.txt", import.meta.url), "utf8"))();',
     { ".throughline/code.txt": "1;" },
     edit(".throughline/code.txt"),
@@ -176,13 +176,13 @@ const ATTACKS: readonly (readonly [what: string, code: string, files: Files, att
     add("lib/b.js", says("evil")),
   ],
   [
-    "an internal name leads to what is edited",
+    "a file behind an internal name is edited",
     'import "#a";',
     { "package.json": '{"imports":{"#*":"./lib/*.mjs"}}', "lib/a.mjs": saysModule("a") },
     edit("lib/a.mjs"),
   ],
   [
-    "the package's own name leads to what is edited",
+    "a file behind the package's own name is edited",
     'import "mine/a";',
     { "package.json": '{"name":"mine","exports":{"./a":"./lib/a.mjs"}}', "lib/a.mjs": saysModule("a") },
     edit("lib/a.mjs"),
@@ -328,7 +328,7 @@ describe("code that cannot be trusted", () => {
     ["nothing", "t.mjs", () => undefined, "there is no file"],
     ["a data URL", "data:text/javascript,1", () => undefined, "there is no file"],
     ["a web address", "http://127.0.0.1:9/t.mjs", () => undefined, "there is no file"],
-    ["a module of Node", "node:fs", () => undefined, "there is no file"],
+    ["a Node module", "node:fs", () => undefined, "there is no file"],
     [
       "a file above the project",
       "../../t.mjs",

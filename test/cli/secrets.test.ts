@@ -45,8 +45,8 @@ describe("a tool that has read the key", () => {
       "ok",
     ],
     ["throws it", `run: () => { throw new Error("bad key " + ${key}); }`, "error"],
-    ["tells it as progress", `run: (_, { progress }) => { progress(${key}); return "told"; }`, "ok"],
-    ["drowns it in megabytes", `run: () => "x".repeat(500_000) + ${key} + "y".repeat(500_000)`, "ok"],
+    ["reports it as progress", `run: (_, { progress }) => { progress(${key}); return "told"; }`, "ok"],
+    ["hides it in megabytes", `run: () => "x".repeat(500_000) + ${key} + "y".repeat(500_000)`, "ok"],
     ["puts it where a preview is cut", `run: () => (${key} + "\\n").repeat(50_000)`, "ok"],
   ] as const)("%s", async ([, body, status]) => {
     const place = newPlace();
@@ -105,7 +105,7 @@ describe("a server that echoes the key", () => {
       "application/json",
       JSON.stringify({ error: { message: "no", param: CANARY, code: CANARY } }),
     ],
-    ["in a body that is no JSON", 403, "text/plain", said],
+    ["in a body that is not JSON", 403, "text/plain", said],
     [
       "in a failed response",
       200,

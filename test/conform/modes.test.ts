@@ -39,7 +39,7 @@ describe("a server that departs in one fact is recognised by that fact", () => {
     ["models", { switches: { modelBinding: "off" } }, ["refuses.other-model"]],
     ["the marker at the end", { switches: { doneMarker: true } }, []],
     [
-      "ids are wanted",
+      "ids are required",
       { switches: { reasoningWithoutId: "refuse" } },
       ["replay.no-ids", "refuses.id-asymmetry"], // the second one refuses too, with another text
     ],

@@ -490,7 +490,7 @@ export function describeLogContract(
     test.each([
       ["big integers", '{"n":12345678901234567890123,"f":1.10,"e":1E5,"z":-0}'],
       ["duplicate keys", '{"a":1,"a":{"b":2,"b":3},"a":"last"}'],
-      ["escapes as they were written", String.raw`{"s":"\u0000\u0061\/\ud83d\ude00\u2028","t":"a\"b\\"}`],
+      ["escapes exactly as written", String.raw`{"s":"\u0000\u0061\/\ud83d\ude00\u2028","t":"a\"b\\"}`],
       ["escaped line separators", String.raw`{"s":"x\u2028y\u2029z"}`],
       ["odd spaces", '{ "a" : [ 1 ,2 ],\t"b":null }'],
       ["lone surrogates, escaped", String.raw`{"s":"\ud800"}`],

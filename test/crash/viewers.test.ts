@@ -82,7 +82,7 @@ const shownOf = (blocks: readonly Block[]): string =>
     .join("\n");
 
 describe.each([
-  ["with hints of the system", {}],
+  ["with file system hints", {}],
   ["without", WITHOUT_HINTS],
 ] as const)("a writer in another process (%s)", (_how, options) => {
   test("is seen thinking live; once killed it is seen to be gone, and what it showed stays for late viewers", async () => {
@@ -137,7 +137,7 @@ const item = fc.oneof(
   words.map((text) => ({ message: text })),
 );
 
-test("gives its viewers, live and at the end, the same blocks as a viewer in its own process, whatever the model says", async () => {
+test("a reader of the log sees, live and at the end, the same blocks as a viewer of the writing session, whatever the model says", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(item, { minLength: 1, maxLength: 4 }),

@@ -86,7 +86,7 @@ const same = (answer: Json): Json => answer;
 
 const pure: readonly Row[] = [
   {
-    name: "a field of the request nobody knows",
+    name: "an unknown field of the request",
     rule: "X-unknown",
     broken: hello({ thinking: { type: "enabled" } }),
     mended: hello(),
@@ -122,7 +122,7 @@ const pure: readonly Row[] = [
     ),
   },
   {
-    name: "a role nobody has",
+    name: "an unknown role",
     rule: "X-role",
     broken: said({ role: "narrator", content: "x" }),
     mended: said({ role: "developer", content: "x" }, user("hello")),
@@ -133,14 +133,14 @@ const pure: readonly Row[] = [
     ),
   },
   {
-    name: "a field of a message nobody knows",
+    name: "an unknown field of a message",
     rule: "X-field",
     broken: said({ ...user("hello"), id: "msg_1" }),
     mended: hello(),
     body: unknownAt("messages[0].id"),
   },
   {
-    name: "a field of a call nobody knows",
+    name: "an unknown field of a call",
     rule: "X-field",
     broken: ({ first, answer, results }) => ({
       messages: [first, { ...answer, tool_calls: [{ ...callOf("call_1"), name: "x" }] }, ...results],
@@ -149,21 +149,21 @@ const pure: readonly Row[] = [
     body: unknownAt("messages[1].tool_calls[0].name"),
   },
   {
-    name: "reasoning of some vendor to OpenAI itself",
+    name: "another vendor's reasoning to OpenAI itself",
     rule: "V06",
     broken: said(user("hello"), assistant("Hi.", { reasoning_content: "hm" }), user("more")),
     mended: said(user("hello"), assistant("Hi."), user("more")),
     body: unknownAt("messages[1].reasoning_content"),
   },
   {
-    name: "an assistant message that says nothing",
+    name: "an empty assistant message",
     rule: "X-content",
     broken: said(user("hello"), assistant(null), user("more")),
     mended: said(user("hello"), assistant(""), user("more")),
     body: openai("Invalid value for 'content': expected a string, got null.", "messages.[1].content"),
   },
   {
-    name: "a part of the Responses API",
+    name: "a content part of the Responses API",
     rule: "X-part",
     broken: said(user([{ type: "input_text", text: "hello" }])),
     mended: said(
@@ -221,7 +221,7 @@ const pure: readonly Row[] = [
     ),
   },
   {
-    name: "a temperature of its own",
+    name: "a custom temperature",
     rule: "S08",
     broken: hello({ temperature: 0.2 }),
     mended: hello({ temperature: 1 }),
@@ -232,7 +232,7 @@ const pure: readonly Row[] = [
     ),
   },
   {
-    name: "an effort nobody has",
+    name: "an unknown effort",
     rule: "X-effort",
     broken: hello({ reasoning_effort: "ultra" }),
     mended: hello({ reasoning_effort: "high" }),
@@ -300,7 +300,7 @@ const pure: readonly Row[] = [
     ),
   },
   {
-    name: "a result of a call nobody made",
+    name: "a result of a call that was not made",
     rule: "T02",
     broken: ({ messages }) => ({ messages: [...messages, toolResult("call_x")] }),
     mended: whole,
@@ -320,7 +320,7 @@ const pure: readonly Row[] = [
     ),
   },
   {
-    name: "a result that does not say of what",
+    name: "a result without a call id",
     rule: "X-missing",
     broken: ({ first, answer }) => ({
       messages: [first, answer, { role: "tool", content: "x" }, { role: "tool", content: "y" }],
@@ -474,7 +474,7 @@ const vendors: readonly Row[] = [
     body: deepseek(missingDeepseek),
   },
   {
-    name: "DeepSeek: reasoning of an earlier tool turn aged out",
+    name: "DeepSeek: reasoning of an earlier tool turn dropped",
     rule: "V02",
     model: "emu-deepseek",
     broken: (history) => later(history, drop, closing),
@@ -511,7 +511,7 @@ const vendors: readonly Row[] = [
     ),
   },
   {
-    name: "DeepSeek: a result of nothing",
+    name: "DeepSeek: a result without its call",
     rule: "T02",
     model: "emu-deepseek",
     broken: said(user("go"), toolResult("call_1")),
@@ -529,7 +529,7 @@ const vendors: readonly Row[] = [
     ),
   },
   {
-    name: "the old DeepSeek: reasoning that came back",
+    name: "the old DeepSeek: reasoning sent back",
     rule: "V03",
     model: "emu-deepseek-old",
     broken: whole,
@@ -618,7 +618,7 @@ const vendors: readonly Row[] = [
     body: mistral("Unexpected role 'user' after role 'tool'", "invalid_request_message_order", "3230"),
   },
   {
-    name: "Mistral: a result of nothing",
+    name: "Mistral: a result without its call",
     rule: "X-role-order",
     model: "emu-mistral",
     broken: said(user("go"), toolResult("Ab3dEf6hI")),
@@ -626,7 +626,7 @@ const vendors: readonly Row[] = [
     body: mistral("Unexpected role 'tool' after role 'user'", "invalid_request_message_order", "3230"),
   },
   {
-    name: "Mistral: the assistant has the last word",
+    name: "Mistral: the last message is the assistant's",
     rule: "X-last-role",
     model: "emu-mistral",
     broken: said(user("go"), assistant("So")),
@@ -650,7 +650,7 @@ const vendors: readonly Row[] = [
     ),
   },
   {
-    name: "Mistral: an assistant message that says nothing",
+    name: "Mistral: an empty assistant message",
     rule: "X-content",
     model: "emu-mistral",
     broken: said(user("go"), assistant(null), user("well?")),
@@ -682,7 +682,7 @@ const vendors: readonly Row[] = [
     body: bare("property 'reasoning' is unsupported"),
   },
   {
-    name: "a text this conversation was not given, where a test wants to know",
+    name: "a text this conversation did not get, if a test asks to refuse it",
     rule: "X-unknown-reasoning",
     model: "emu-deepseek",
     options: { switches: { unknownReasoning: "refuse" } },
@@ -731,7 +731,7 @@ const details: readonly Row[] = [
       ),
   },
   {
-    name: "a router: a detail on a message it did not come with",
+    name: "a router: a detail on another message than its own",
     rule: "V08",
     model: "emu-router",
     broken: (history) => ({
@@ -764,7 +764,7 @@ const details: readonly Row[] = [
     ),
   },
   {
-    name: "a router: a ciphertext nobody made",
+    name: "a router: an invented ciphertext",
     rule: "V08",
     model: "emu-router",
     broken: (history) => ({

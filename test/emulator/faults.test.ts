@@ -42,7 +42,7 @@ async function clean(): Promise<StreamReply> {
 
 const outcome = (emulator: Emulator): string | undefined => emulator.report().requests.at(-1)?.outcome;
 
-describe("where the connection ends", () => {
+describe("a fault of the connection", () => {
   test("a clean stream is numbered without gaps", async () => {
     const { events, broken } = await clean();
     expect(broken).toBeUndefined();
@@ -134,7 +134,7 @@ describe("answers that are not streamed", () => {
   });
 });
 
-describe("instead of an answer", () => {
+describe("a fault instead of an answer", () => {
   test.each([
     ["429", 429, "rate_limit_exceeded"],
     ["500", 500, "server_error"],
@@ -269,7 +269,7 @@ describe("how a response ends", () => {
   });
 });
 
-describe("what is in the events", () => {
+describe("a fault of the events", () => {
   test("late ciphertext: only the terminal event has it, and it is valid", async () => {
     const { events, emulator } = await faulty("late-ciphertext");
     for (const event of events.filter((one) => String(one["type"]).includes("output_item"))) {

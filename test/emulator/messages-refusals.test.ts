@@ -129,7 +129,7 @@ describe("the latest answer must go back unchanged", () => {
       },
     ],
     [
-      "C11: a signature dressed up as data",
+      "C11: a signature disguised as data",
       ([a = {}, b = {}, , d = {}]) => [
         a,
         b,
@@ -142,7 +142,7 @@ describe("the latest answer must go back unchanged", () => {
       },
     ],
     [
-      "C03: a signature that was made up",
+      "C03: an invented signature",
       (content) => edited(content, 0, { signature: "ErUBCkYIARgCIkAHzNP5VPHaD9lNZUIAVVX0" }),
       { rule: "C03", message: signature("messages.1.content.0") },
     ],
@@ -194,7 +194,7 @@ describe("the latest answer must go back unchanged", () => {
       },
     ],
     [
-      "T15: a whole command for a name",
+      "T15: a whole command as a name",
       (content) => edited(content, 1, { name: "ls -l ".repeat(40) }),
       {
         rule: "T15",
@@ -438,7 +438,7 @@ describe("C04: thinking that is bound to its conversation", () => {
       "",
     ],
     [
-      "a message put in between",
+      "an inserted message",
       (messages) => ({
         ...head,
         messages: [...messages.slice(0, 3), says("by the way"), ...messages.slice(3)],
@@ -447,7 +447,7 @@ describe("C04: thinking that is bound to its conversation", () => {
       "",
     ],
     [
-      "a thought left out",
+      "an omitted thought",
       (messages) => ({
         ...head,
         messages: messages.map((message, index) =>

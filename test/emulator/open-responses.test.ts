@@ -124,7 +124,7 @@ const requests: Readonly<Record<string, Json>> = {
     top_logprobs: 2,
     max_tool_calls: 3,
   },
-  "an answer cut off": { input: [user("Write a long answer.")], max_output_tokens: 16 },
+  "a truncated answer": { input: [user("Write a long answer.")], max_output_tokens: 16 },
 };
 
 const problems = (definition: string, value: unknown): readonly string[] => {
@@ -160,7 +160,8 @@ function expectEvents(events: readonly Json[]): void {
   }
 }
 
-if (document === undefined) process.stderr.write("open-responses: the schema is not at hand, fields only\n");
+if (document === undefined)
+  process.stderr.write("open-responses: the schema is not available, fields only\n");
 else
   test("the list of fields is that of the schema", () => {
     const required = componentsOf(document)["ResponseResource"]?.["required"] as readonly string[];

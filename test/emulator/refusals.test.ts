@@ -209,7 +209,7 @@ afterwards: repeat
       mended: ({ first, output, results }) => ask([first, ...withoutIds(output.slice(1)), ...results]),
     },
     {
-      name: "P04: hosted calls belong to the group as well",
+      name: "P04: hosted calls belong to the group too",
       script:
         'steps: [{output: [{reasoning: "**Search**"}, {web_search_call: news}, {reasoning: []}, {message: Found it.}]}]',
       broken: ({ first, output }) => ask([first, output[1], without(output[3], "id"), user("more")]),
@@ -217,14 +217,14 @@ afterwards: repeat
       mended: ({ first, output }) => ask([first, ...output, user("more")]),
     },
     {
-      name: "P05: the reasoning is there but its id was taken off",
+      name: "P05: the reasoning is there but its id was removed",
       broken: ({ first, output, results }) =>
         ask([first, without(output[0], "id"), output[1], output[2], ...results]),
       refused: ({ output }) => noReasoning("P05", output[1], output[0]),
       mended: ({ first, output, results }) => ask([first, ...withoutIds(output), ...results]),
     },
     {
-      name: "P06: store:true wants the id of the message that follows as well; store:false does not",
+      name: "P06: store:true also needs the id of the next message; store:false does not",
       script: 'steps: [{output: [{reasoning: "**One**"}, {message: Done.}]}]',
       broken: ({ first, output }) =>
         ask([first, output[0], without(output[1], "id"), user("more")], { store: true }),
@@ -254,7 +254,7 @@ afterwards: repeat
       mended: ({ input }) => ask([...input, user("wait")]),
     },
     {
-      name: "P12, P13: the calls were dropped, their reasoning was left",
+      name: "P12, P13: the calls were dropped, their reasoning was kept",
       broken: ({ first, output }) => ask([first, output[0], other, user("more")]),
       refused: ({ output }) => noFollower("P01", output[0]),
       mended: ({ first }) => ask([first, other, user("more")]),
@@ -757,7 +757,7 @@ describe("D. calls and outputs", () => {
       after(...pair("call_1")),
     ],
     [
-      "T14: hosted items that cannot come back",
+      "T14: hosted items that cannot go back",
       after(image),
       { ...refusal("T14", notPersisted("ig_1")), status: 404 },
     ],

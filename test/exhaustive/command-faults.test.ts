@@ -75,7 +75,7 @@ async function expectHolds(one: Case, point: Point, fault: Fault, home: Home): P
   const wasDone = await expectGoesOn(one, home, before);
   if (hit.code === 0) expect(wasDone, "it said that it was done").toBe(true);
   else if (/nothing was (?:changed|written)/i.test(hit.err)) expect(wasDone, hit.err).toBe(false);
-  tally.add(hit.code === 0 ? "harmless: it succeeded" : `told, exit code ${hit.code}`);
+  tally.add(hit.code === 0 ? "harmless: it succeeded" : `reported, exit code ${hit.code}`);
 }
 
 const ALL = [...WRITES, ...LOOKS];

@@ -91,7 +91,7 @@ test.for(["pipe", "link"] as const)(
   },
 );
 
-test("over HTTP it is a server error, with the code and without a path", async () => {
+test("over HTTP, a failed blob is a server error, with the code and without a path", async () => {
   const folder = temporaryFolder();
   const { remote, server } = await served({
     store: fileStore(folder),
@@ -112,7 +112,7 @@ test("over HTTP it is a server error, with the code and without a path", async (
   await handle.close();
 });
 
-test("on the command line it is one line with the code", async () => {
+test("on the command line, a failed blob is one line with the code", async () => {
   const place = newPlace();
   const { agent } = await scriptedAgent({ script: [{ output: [{ message: "One." }] }] });
   const session = await agent.open({ store: fileStore(place.sessions), id: "s" });

@@ -70,24 +70,24 @@ const SECONDS: Readonly<Record<string, Second>> = {
   },
   "another order": { answer: { output: [b(), a()] }, runs: ["b", "a"], ...done },
   "fewer items": { answer: { output: [b()] }, runs: ["b"], ...done },
-  "only words": { answer: { output: [says("Done.")] }, runs: [], ...done },
+  "only text": { answer: { output: [says("Done.")] }, runs: [], ...done },
   "a refusal": { answer: { output: [{ refusal: "I will not." }] }, runs: [], status: "refused" },
   "an answer cut by a limit": {
     answer: { output: [thought(), says("Half"), a()], status: "incomplete", reason: "max_output_tokens" },
     runs: [],
     status: "incomplete",
   },
-  "a request it will not take": {
+  "a refused request": {
     answer: { output: [says("x")], faults: ["http=400,code:some_code,message:No."] },
     runs: [],
     status: "failed",
   },
-  "a key it no longer takes": {
+  "a revoked key": {
     answer: { output: [says("x")], faults: ["http=401,code:invalid_api_key,message:No."] },
     runs: [],
     status: "failed",
   },
-  "a page": { answer: { output: [says("x")], faults: ["html=200"] }, runs: [], status: "failed" },
+  "a web page": { answer: { output: [says("x")], faults: ["html=200"] }, runs: [], status: "failed" },
 };
 
 async function started(steps: readonly Step[], make: (emulator: Emulator) => Model) {

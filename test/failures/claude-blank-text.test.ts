@@ -41,11 +41,11 @@ describe("an answer with a block of white space", () => {
     serverResult("srvtoolu_1", "web_search_tool_result"),
   ];
   const answers: Readonly<Record<string, readonly [blocks: readonly Json[], sent: string]>> = {
-    "beside words goes back as it came": [
+    "next to text goes back unchanged": [
       [thinking("hm"), text("\n\n"), ...search, text("Found it.")],
       "assistant: thinking text server_tool_use web_search_tool_result text",
     ],
-    "and no words goes back without it": [
+    "and no other text goes back without it": [
       [thinking("hm"), text("\n\n"), ...search, text(" ")],
       "assistant: thinking server_tool_use web_search_tool_result",
     ],

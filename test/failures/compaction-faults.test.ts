@@ -95,9 +95,9 @@ const SERVERS: readonly (readonly [string, (socket: Socket) => void])[] = [
   ["switches protocols", (socket) => void socket.write(SWITCH)],
   ["says nothing", () => undefined],
   ["floods with 103", (socket) => flood(socket, HINT)],
-  ["begins a stream and falls silent", (socket) => void socket.write(`${DRIP}: hi\n\n`)],
+  ["starts a stream and stalls", (socket) => void socket.write(`${DRIP}: hi\n\n`)],
   [
-    "gives nothing but keep-alives",
+    "sends only keep-alives",
     (socket) => {
       socket.write(DRIP);
       flood(socket, ":\n");
@@ -105,7 +105,7 @@ const SERVERS: readonly (readonly [string, (socket: Socket) => void])[] = [
   ],
   ["answers with an empty stream", (socket) => void socket.end(DRIP)],
   ["answers with garbage", (socket) => void socket.end(`${DRIP}data: {{{\n\nfoo\u0000bar\n\n`)],
-  ["speaks no HTTP", (socket) => void socket.end("220 smtp ready\r\n")],
+  ["does not speak HTTP", (socket) => void socket.end("220 smtp ready\r\n")],
 ];
 
 describe.each(DIALECTS)("%s", (_name, make) => {

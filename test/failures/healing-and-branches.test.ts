@@ -32,7 +32,7 @@ test("an origin's refusal also holds on a branch without the refusal: no second 
   expect(refused()).toBe(1);
 });
 
-test("it holds in a fork, even one from before the refusal's branch, and a fork continues with the same model", async () => {
+test("a refusal holds in a fork, even one from before the refusal's branch, and a fork continues with the same model", async () => {
   await session.retry().result();
   const child = await session.fork({ id: "child" });
   expect(child.model).toBe(session.model);

@@ -21,7 +21,7 @@ const attacks = [
     },
   ],
   [
-    "gone with its whole folder, which is there again",
+    "removed with its whole folder, which is recreated",
     (path: string): void => {
       rmSync(join(path, ".."), { recursive: true });
       mkdirSync(join(path, ".."));

@@ -95,26 +95,23 @@ export function everyThoughtIsSent({ sent }: Played, tally: Tally): void {
       .filter(({ exception }) => exception === undefined)
       .map(({ ciphertext }) => ciphertext);
     const carried = ciphertextsOf(one.body);
-    for (const { exception } of thoughts) if (exception !== undefined) tally.add(`left out, ${exception}`);
+    for (const { exception } of thoughts) if (exception !== undefined) tally.add(`omitted, ${exception}`);
     tally.add("thoughts due", due.length);
     tally.add("thoughts sent", carried.length);
     if (typeof settings.replay === "object" && settings.profile.prefixBound) {
       // Each older one that the cap drops changes the prefix of the newer ones: few are left, and in order.
       expect(due.filter((thought) => carried.includes(thought ?? ""))).toEqual(carried);
-      tally.add("left out, replay policy", due.length - carried.length);
+      tally.add("omitted, replay policy", due.length - carried.length);
     } else if (typeof settings.replay === "object") {
       expect(carried.length).toBeLessThanOrEqual(settings.replay.maxItems);
       expect(due.slice(due.length - carried.length)).toEqual(carried);
-      tally.add("left out, replay policy", due.length - carried.length);
+      tally.add("omitted, replay policy", due.length - carried.length);
     } else if (settings.profile.prefixBound) {
       // From the first one whose prefix changed, all later ones are omitted.
       expect(due.slice(0, carried.length)).toEqual(carried);
       const changed = one.events.some((event) => mayBreak(event, startOf(one)));
       if (!changed) expect(carried, "its prefix has not changed").toEqual(due);
-      tally.add(
-        "left out, prefix-bound target: what stands before it has changed",
-        due.length - carried.length,
-      );
+      tally.add("omitted, prefix-bound target: its prefix has changed", due.length - carried.length);
     } else {
       expect(carried).toEqual(due);
     }
@@ -161,13 +158,13 @@ function sameWords(body: string): string | undefined {
   const idless = inputTexts(body).some(
     (text) => memberOf(text, "role") === "assistant" && memberOf(text, "id") === undefined,
   );
-  return idless ? "same words as a response that is not on the active path" : undefined;
+  return idless ? "same text as a response that is not on the active path" : undefined;
 }
 
 /** Rules about the history as a whole; `everyThoughtIsSent` limits what they may omit. */
 function whole(settings: Settings): Exception | undefined {
   if (typeof settings.replay === "object") return "replay policy";
-  return settings.profile.prefixBound ? "prefix-bound target: what stands before it has changed" : undefined;
+  return settings.profile.prefixBound ? "prefix-bound target: its prefix has changed" : undefined;
 }
 
 /** (c) Every item that goes home is, field by field, the exact text that the emulator sent. */

@@ -67,7 +67,7 @@ test(
     );
     expect(tally.get("compaction by model")).toBeGreaterThan(0);
     expect(tally.get("compaction by log")).toBeGreaterThan(0);
-    expect(tally.get("turns that went on")).toBeGreaterThan(QUICK);
+    expect(tally.get("turns that continued")).toBeGreaterThan(QUICK);
   },
   timeoutFor(QUICK),
 );
@@ -111,6 +111,6 @@ async function goesOn(one: Filling, emulator: Emulator, events: readonly LoggedE
   expect(result, `after ${events.length} events: ${JSON.stringify(result)}`).toMatchObject({
     status: "completed",
   });
-  tally.add("turns that went on");
+  tally.add("turns that continued");
   await session.close();
 }

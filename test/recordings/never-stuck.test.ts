@@ -150,17 +150,17 @@ const PAYLOAD =
 const STAYS_BEHIND: Readonly<Record<string, string>> = {
   "Claude: nothing but blank text": "nothing that can be sent follows the thought",
   "Claude: a search that paused twice and failed": "nothing that can be sent follows the last thought",
-  "Claude: a pause behind a result that nobody asked for": "a result without its call is not sent",
-  "Claude: a call before a thought that nothing follows, then a thought behind a search":
+  "Claude: a pause after an unrequested result": "a result without its call is not sent",
+  "Claude: a call before a thought without a follower, then a thought after a search":
     "nothing follows the first thought",
   "Claude: a refusal": "a refused answer is not built upon",
-  "Claude: another answer in the middle of the first": "the first answer is dead",
-  "Responses: another answer in the middle of the first": "the first answer is dead",
-  "chat: another answer in the middle of the first": "the first answer is dead",
+  "Claude: another answer in the middle of the first": "the first answer is abandoned",
+  "Responses: another answer in the middle of the first": "the first answer is abandoned",
+  "chat: another answer in the middle of the first": "the first answer is abandoned",
   "Responses: an item of an invented type": "ids go together, and this one cannot",
   "Responses: an invented call": "ids go together, and this one cannot",
-  "Responses: a picture": "it cannot be sent back and stands behind the thought",
-  "Responses: a computer": "it waits for a picture of a screen that nobody has",
+  "Responses: a picture": "it cannot be sent back and follows the thought",
+  "Responses: a computer": "it waits for a screenshot that does not exist",
   "Responses: a thought and nothing else": "nothing follows it",
   "Responses: an incomplete answer": "only a completed answer is replayed whole",
 };

@@ -74,7 +74,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   "an incomplete answer": { output: [{ message: "half" }], status: "incomplete" },
   "a failure with its error event": { output: [{ message: "x" }], faults: ["error-event=nested"] },
   "a flat error": { output: [{ message: "x" }], faults: ["error-event=flat"] },
-  "an item nobody knows": {
+  "an item of an unknown type": {
     output: [{ message: "x" }],
     faults: ["unknown-item", "unknown-event", "keepalive=2"],
   },

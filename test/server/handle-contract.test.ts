@@ -120,7 +120,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "a tool that is allowed",
+    name: "an allowed tool",
     options: asking,
     play: async (handle) => {
       const turn = handle.send("go");
@@ -134,7 +134,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "a tool that is denied, with a reason, and an answer that comes too late",
+    name: "a tool denied with a reason, and an answer that is too late",
     options: asking,
     play: async (handle) => {
       let id = "";
@@ -148,7 +148,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "a turn that is cancelled while its tool runs, and the one after it",
+    name: "a turn cancelled while its tool runs, and the one after it",
     options: () => ({
       script: [{ output: [call("wait")] }, { output: [say("after")] }],
       tools: [
@@ -170,7 +170,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "a signal cancels its own turn; one that waits is cancelled without a trace",
+    name: "a signal that cancels its own turn; a waiting turn is cancelled without a trace",
     options: () => {
       const opened = gate();
       afterTest(() => opened.open());
@@ -219,7 +219,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "a retry after a failure: from the finished steps, and from the message on",
+    name: "a retry after a failure: from the finished steps, and from the message",
     options: failing,
     play: async (handle) => {
       const failed = await told(handle.send("go"));
@@ -258,7 +258,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "another model: what it would leave, for one turn, and from then on",
+    name: "another model: what it would drop, for one turn, and from then on",
     options: plain,
     play: async (handle) => {
       await handle.send("one").result();
@@ -301,7 +301,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "a title, and bytes beside the log",
+    name: "a title, and bytes next to the log",
     options: plain,
     play: async (handle) => {
       const data = Buffer.alloc(100_000, 7).toString("base64");
@@ -329,7 +329,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "an answer that must fit a schema",
+    name: "an answer that must match a schema",
     options: () => ({ script: [{ output: [say('{"city":"Rome"}')] }] }),
     play: async (handle) =>
       (
@@ -349,7 +349,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "a summary of what was said",
+    name: "a summary of the conversation",
     options: plain,
     play: async (handle) => {
       await handle.send("one").result();

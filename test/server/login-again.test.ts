@@ -41,7 +41,7 @@ test("a used link leads to the page in the browser it logged in, and grants noth
   }
 });
 
-test("clicked again on a foreign page, where the browser withholds its cookie, it leads to the page through a redirect of our own", async () => {
+test("a link clicked again on a foreign page, where the browser withholds its cookie, leads to the page through a refresh of our own", async () => {
   const { server } = await served();
   const link = new URL(server.newLink());
   const headers = {

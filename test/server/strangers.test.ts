@@ -27,14 +27,14 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   "send half a head": (host) => `GET /api/server HTTP/1.1\r\nhost: ${host}\r\nx-slow: `,
   "send half a login": (host) => `${login(host, "content-length: 100")}{"code":`,
   "send half a login in chunks": (host) => `${login(host, "transfer-encoding: chunked")}2\r\n{"\r\n`,
-  "ask whether to send a login": (host) => login(host, "content-length: 100", "expect: 100-continue"),
-  "ask whether to send what is refused": (host) =>
+  "ask with Expect before a login": (host) => login(host, "content-length: 100", "expect: 100-continue"),
+  "ask with Expect before a refused body": (host) =>
     refused(host, "content-length: 100", "expect: 100-continue"),
-  "never end a body that was refused": (host) => `${refused(host, "content-length: 1000")}{`,
+  "never end a refused body": (host) => `${refused(host, "content-length: 1000")}{`,
   "never end a body with a wrong token": (host) =>
     `${refused(host, "transfer-encoding: chunked", "authorization: Bearer wrong")}2\r\n{"\r\n`,
   "never end a body for another host": () => `${login("example.com", "content-length: 100")}{`,
-  "keep a connection that was refused": (host) => `GET /api/server HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
+  "keep a refused connection": (host) => `GET /api/server HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
   "send several requests and half a login": (host) =>
     `${`GET /login?code=x HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(5)}${login(host, "content-length: 100")}{`,
 };

@@ -23,10 +23,10 @@ export type Exception =
   | "law 2: a response with a hosted item that cannot be replayed"
   | "law 2: a response with an empty message"
   | "law 2: a response with an id that cannot be sent back"
-  | "law 2: a response with an id that stands in the request already"
+  | "law 2: a response with an id that is already in the request"
   | "law 3: reasoning without a follower"
   | "no payload ever arrived"
-  | "prefix-bound target: what stands before it has changed";
+  | "prefix-bound target: its prefix has changed";
 
 export interface ExpectedThought {
   readonly outputIndex: number;
@@ -156,7 +156,7 @@ function exceptionOf(
   const ids = sent.map((item) => item.itemId);
   if (!sent.every(hasValidId)) return "law 2: a response with an id that cannot be sent back";
   if (new Set(ids).size < ids.length || ids.some((id) => taken.has(id ?? "")))
-    return "law 2: a response with an id that stands in the request already";
+    return "law 2: a response with an id that is already in the request";
   return undefined;
 }
 

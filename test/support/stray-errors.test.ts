@@ -19,9 +19,9 @@ test("an unhandled error of a connection says who made the connection; other err
   const accepted = once(server, "connection") as Promise<[Socket]>;
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   const [far] = await accepted;
-  expect(strayError(socket)).toMatch(/^read ECONNRESET\n\(nobody listens[^]*stray-errors\.test\.ts/);
+  expect(strayError(socket)).toMatch(/^read ECONNRESET\n\(no listener for[^]*stray-errors\.test\.ts/);
   expect(strayError(far)).toMatch(
-    /^read ECONNRESET\n\(nobody listens to this connection of a server, port \d+/,
+    /^read ECONNRESET\n\(no listener for this connection of a server, port \d+/,
   );
   const heard: string[] = [];
   socket.on("error", ({ message }) => heard.push(message));

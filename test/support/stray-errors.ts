@@ -19,7 +19,7 @@ function watch(message: unknown, what: string): void {
       .split("\n")
       .filter((line) => /^\s+at /.test(line) && !/node:|stray-errors\.ts/.test(line));
     const address = `${socket.localPort ?? "?"} → ${socket.remotePort ?? "?"}`;
-    error.message += `\n(nobody listens to ${what}, port ${address}, made${frames.join("\n") || " by Node"})`;
+    error.message += `\n(no listener for ${what}, port ${address}, made${frames.join("\n") || " by Node"})`;
   });
 }
 

@@ -133,7 +133,7 @@ const SHAPES: Readonly<Record<string, (log: Written, size: number) => void>> = {
       log.turnEnd(aside);
     }
   },
-  "many thoughts of another model that are kept back": (log, size) => {
+  "many omitted thoughts of another model": (log, size) => {
     const kept: (readonly [number, number])[] = [];
     for (let turn = 0; turn < size; turn += 1) {
       const end = log.shortTurn(`tn_${turn}`);

@@ -75,7 +75,7 @@ export const CHAT_ANSWERS: Readonly<Record<string, Chat>> = {
       ],
     ],
   },
-  "thoughts among the content, in pieces": {
+  "thoughts among the content, in chunks": {
     profile: "mistral",
     answers: [
       [

@@ -109,7 +109,7 @@ const ran = (id: string): Block => ({
 
 /** Each entry: the answers to one message, in order. */
 export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  "blank text beside a search": [
+  "blank text next to a search": [
     message([
       thinking(),
       words("\n\n"),
@@ -133,20 +133,20 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
     message([found("srvtoolu_1"), thinking(2), serverCall("srvtoolu_2")], { stop: "pause_turn" }),
     message([found("srvtoolu_2")]).slice(0, 2),
   ],
-  "a pause with nothing but words": [
+  "a pause with only text": [
     message([thinking(), words("Let me see.")], { stop: "pause_turn" }),
     message([thinking(2), words("Seen.")]),
   ],
-  "a pause behind a result that nobody asked for": [
+  "a pause after an unrequested result": [
     message([thinking(), found("srvtoolu_never_seen"), words("Let me see.")], { stop: "pause_turn" }),
     message([thinking(2), words("Seen.")]),
   ],
-  "a search beside a call": [
+  "a search next to a call": [
     message([thinking(), serverCall("srvtoolu_1"), found("srvtoolu_1"), call("get_weather")], {
       stop: "tool_use",
     }),
   ],
-  "a call before a thought that nothing follows, then a thought behind a search": [
+  "a call before a thought without a follower, then a thought after a search": [
     message([call("get_weather"), thinking()], { stop: "tool_use" }),
     message(
       [serverCall("srvtoolu_1"), found("srvtoolu_1"), thinking(2), call("get_weather", { id: "toolu_odd2" })],
@@ -292,7 +292,7 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
       { container: CONTAINER },
     ),
   ],
-  "a search for tools that waits beside a call": [
+  "a search for tools that waits next to a call": [
     message(
       [thinking(), serverCall("srvtoolu_t", "tool_search_tool_regex", { pattern: "[" }), call("get_weather")],
       { stop: "tool_use" },

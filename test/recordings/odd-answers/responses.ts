@@ -226,7 +226,7 @@ export const RESPONSES_ANSWERS: Readonly<Record<string, readonly (readonly strin
       JSON.stringify({ type: "response.hologram.delta", output_index: 0, delta: "x" }),
     ),
   ],
-  "a custom call that nobody declared": [
+  "an undeclared custom call": [
     response([
       thought(),
       {
