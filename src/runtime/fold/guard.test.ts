@@ -139,7 +139,7 @@ const dropped = (reason: string): readonly string[] => [
   "assistant_message: replay same_origin",
 ];
 
-describe("a group keeps all of its ids or none, and without ids no reasoning", () => {
+describe("a group loses its ids and its reasoning together", () => {
   const answer = { type: "message", text: "hello" } as const;
 
   test("if an item lacks an id and another has one", () => {
@@ -156,7 +156,7 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
     expect(decisions(log)).toEqual(dropped("id_invalid"));
   });
 
-  test("but 64 characters still fit", () => {
+  test("but not if an id has 64 characters", () => {
     const log = start().respond({
       items: [{ type: "reasoning" }, { ...answer, id: `msg_${"x".repeat(60)}` }],
     });
@@ -192,7 +192,7 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
     ]);
   });
 
-  test("but an endpoint that gives no ids at all keeps its reasoning, without ids", () => {
+  test("but not if the endpoint gives no ids at all", () => {
     const log = start().respond({
       items: [
         { type: "reasoning", id: undefined },
@@ -206,14 +206,14 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
     expect(groups(log)[0]?.withIds).toBe(false);
   });
 
-  test("but a profile that accepts reasoning without ids gets the reasoning and no ids", () => {
+  test("but not if the profile accepts reasoning without ids", () => {
     const log = start().respond({ items: [{ type: "reasoning" }, { ...answer, id: "msg_a.b" }] });
     const settings = settingsWith({}, { itemIds: "omit" });
     expect(decisions(log, settings)[0]).toBe("reasoning: replay same_origin");
     expect(groups(log, settings)[0]?.withIds).toBe(false);
   });
 
-  test("while reasoning that nothing follows is omitted alone", () => {
+  test("but not if only reasoning that nothing follows is omitted", () => {
     const log = start().respond({ items: [answer, { type: "reasoning" }] });
     expect(decisions(log)).toEqual(["assistant_message: replay same_origin", "reasoning: omit no_follower"]);
     expect(groups(log)[0]?.withIds).toBe(true); // no id that is sent refers to it
@@ -230,7 +230,7 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
     );
   });
 
-  test("and a late payload counts and is the text that is sent", () => {
+  test("but not if the payload arrived late, which is then the text that is sent", () => {
     const late = '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"late"}' as RawJson;
     const log = start().respond({
       items: [{ type: "reasoning", payload: null, id: "rs_1" }, answer],
@@ -269,7 +269,7 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
     ]);
   });
 
-  test("and a hosted item that can be sent back goes with its ids", () => {
+  test("but not because of a hosted item that can be sent back", () => {
     const log = start().respond({ items: [{ type: "reasoning" }, { type: "hosted" }, answer] });
     expect(decisions(log)).toEqual([
       "reasoning: replay same_origin",
@@ -278,7 +278,7 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
     ]);
   });
 
-  test("and hosted items that need their ids are omitted with them", () => {
+  test("together with hosted items, which need their ids", () => {
     const log = start().respond({
       items: [{ type: "reasoning" }, { type: "hosted" }, { ...answer, id: undefined }],
     });
@@ -296,7 +296,7 @@ describe("a group keeps all of its ids or none, and without ids no reasoning", (
     expect(decisions(idless)[0]).toBe("hosted_item: omit item_not_replayable");
   });
 
-  test("and a model that accepts no reasoning gets none, and no ids of groups that had some", () => {
+  test("if the model accepts no reasoning, while groups without reasoning keep their ids", () => {
     const log = start()
       .respond({ items: [{ type: "reasoning" }, answer] })
       .user("b")

@@ -127,7 +127,7 @@ describe("a blob that cannot be written", () => {
     expect(statSync(join(blobs, NAME)).mode & 0o777).toBe(0o600);
   });
 
-  test.skipIf(process.getuid?.() === 0)("a folder without permission", async () => {
+  test.skipIf(process.getuid?.() === 0)("fails with EACCES if the folder lacks permission", async () => {
     const { blobs, log } = await opened();
     mkdirSync(blobs);
     chmodSync(blobs, 0o500);
@@ -147,7 +147,7 @@ const tear = async (folder: string): Promise<void> => {
   writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('{"v":1,"seq":1')]));
 };
 
-describe("another file next to a log", () => {
+describe("next to a log", () => {
   test.for(["pipe", "link", "folder"] as const)(
     "a %s under the name of a torn tail is left alone",
     async (kind) => {

@@ -263,7 +263,7 @@ describe("syncs", () => {
   });
 });
 
-describe("an append by another process", () => {
+describe("a change by another process", () => {
   test("is noticed before the next one: nothing is interleaved, and the log is fenced permanently", async () => {
     const { log, path, folder } = await openCounted();
     await log.append([notice("a")]);

@@ -207,7 +207,7 @@ const refused = async (folder: string, why: RegExp): Promise<void> => {
   }
 };
 
-describe("what is not a regular file is refused", () => {
+describe("the store refuses anything that is not a regular file", () => {
   test("such as a symbolic link, even to a good log", async () => {
     const elsewhere = temporaryFolder();
     const path = await written(elsewhere, "a");
@@ -243,7 +243,7 @@ describe("what is not a regular file is refused", () => {
     await log.close();
   });
 
-  test("but a hard link to another session is: the log says whose it is, and nothing is lost", async () => {
+  test("but treats a hard link to another session as a file: the log says whose it is, and nothing is lost", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a");
     linkSync(path, join(folder, "t.jsonl"));
@@ -259,7 +259,7 @@ const list = async (place: string): Promise<readonly string[]> => {
 };
 
 describe("the folder of sessions", () => {
-  test("is a clear error if it cannot be made", async () => {
+  test("causes a clear error if it cannot be created", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     await expect(fileStore(join(file, "sub")).open("s", { mode: "write" })).rejects.toMatchObject({

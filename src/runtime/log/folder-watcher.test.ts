@@ -98,7 +98,7 @@ describe("the shared folder watcher", () => {
     expect([open(), watcher.closed.aborted]).toEqual([0, true]);
   });
 
-  test("makes one look of a burst of hints, loses none, and ignores other files", async () => {
+  test("looks once after a burst of hints, loses none, and ignores other files", async () => {
     const { watcher, hint, clock } = setUp();
     let rings = 0;
     watcher.follow("a", () => (rings += 1));
@@ -146,7 +146,7 @@ describe("the shared folder watcher", () => {
     watcher.close();
   });
 
-  test.each(["none", "failing"] as const)("finds news by its timer alone if hints are %s", async (how) => {
+  test.each(["none", "failing"] as const)("finds changes by its timer alone if hints are %s", async (how) => {
     const { watcher, clock, write, fail, open } = setUp(how === "none" ? "none" : "hints");
     let rings = 0;
     watcher.follow("a", () => (rings += 1));

@@ -142,7 +142,7 @@ describe("a log that is too large to be read", () => {
     await expect(writing).rejects.toMatchObject({ code: "log_too_large" });
   });
 
-  test("is different from a blob of that size, which is damaged and not a system error", async () => {
+  test("differs from a blob of that size, which is reported as damaged", async () => {
     const { log, folder } = await opened();
     const name = await log.putBlob(Buffer.from("small"));
     truncateSync(join(folder, "s.blobs", name), 3 * 2 ** 30);

@@ -136,7 +136,7 @@ async function writeAll(
     onProgress?.(done, all);
     if (signal !== undefined) await yieldToLoop();
     if (signal?.aborted === true)
-      throw codedError("stopped", `stopped before session "${id}" was in location: nothing was written`);
+      throw codedError("stopped", `stopped before session "${id}" was in place: nothing was written`);
   };
   if (blobs.size > 0) mkdirSync(blobFolder, { recursive: true, mode: 0o700 });
   for (const [name, bytes] of blobs) {

@@ -140,8 +140,8 @@ describe("a retry of a turn that failed in a tool loop", () => {
   });
 });
 
-describe("after a limit, a retry", () => {
-  test("of steps requests the calls again that were not run, and keeps those that were", async () => {
+describe("a retry after a limit", () => {
+  test("of steps repeats the calls that were not run, and keeps those that were", async () => {
     const { session, runs, emulator } = await failedInALoop([...SCRIPT.slice(0, 2), ...SCRIPT.slice(3)], {
       limits: { maxSteps: 2 },
     });

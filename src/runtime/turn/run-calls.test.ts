@@ -198,7 +198,7 @@ describe("permissions", () => {
   test.each([
     ["read-only", 'denied by the permission policy: "read-only" does not allow write'],
     ["deny", 'denied by the permission policy: "deny" does not allow write'],
-  ] as const)("with %s are denied with a reason", async (permissions, why) => {
+  ] as const)("of mode %s deny a write, with a reason", async (permissions, why) => {
     const done: string[] = [];
     const { texts, statuses } = await results([call("write")], { tools: [writes(done)], permissions });
     expect([texts, statuses, done]).toEqual([[`not executed: ${why}`], ["denied"], []]);

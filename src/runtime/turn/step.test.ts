@@ -162,7 +162,7 @@ describe("healing", () => {
     expect([emulator.report().totals.refused, waits]).toEqual([refused, []]);
   });
 
-  test("surfaces an error it cannot heal unchanged", async () => {
+  test("surfaces unchanged an error that it cannot heal", async () => {
     const odd: Fault = { type: "http", status: 400, code: "odd_thing", message: "Something odd." };
     const { context } = await withFaults([odd]);
     expect((await runStep(context, 1)).end).toMatchObject({

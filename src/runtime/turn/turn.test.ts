@@ -126,7 +126,7 @@ describe("an empty response", () => {
     });
   });
 
-  test("does not include a refusal, which is an answer", async () => {
+  test("is not a refusal: a refusal is an answer", async () => {
     const { session } = await scriptedSession([{ output: [{ refusal: "I will not." }] }]);
     expect(await session.send("go").result()).toMatchObject({ status: "completed", text: "I will not." });
   });
