@@ -108,13 +108,13 @@ function ignoresForcedTool({ capabilities, parameters }: Settings): boolean {
   return capabilities.forcedTools === false && (type === "any" || type === "tool");
 }
 
-/** failures.md C20 */
+/** See failures.md C20. */
 const NOT_FORCED: Remark = {
   code: "tool_not_forced",
   message: "this model does not accept a forced tool; it chooses whether to call one",
 };
 
-/** failures.md C17 */
+/** See failures.md C17. */
 const CODE_LOST: Remark = {
   code: "code_lost",
   message:

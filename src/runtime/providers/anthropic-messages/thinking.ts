@@ -64,13 +64,13 @@ function hasRefused({ strip }: Plan, type: string): boolean {
 
 const LOWEST_EFFORT = "low";
 
-/** failures.md C18 */
+/** See failures.md C18. */
 const NOT_OFF: Remark = {
   code: "thinking_not_off",
   message: "thinking cannot be switched off for this model; the request uses the lowest effort instead",
 };
 
-/** failures.md C02 */
+/** See failures.md C02. */
 const OFF_IN_LOOP: Remark = {
   code: "thinking_off",
   message:

@@ -110,7 +110,7 @@ function hasNoEffect(asked: string, chat: ChatProfile, on: boolean): boolean {
   return on && !taken;
 }
 
-/** failures.md V01, V02 */
+/** See failures.md V01, V02. */
 const OFF: Remark = {
   code: "thinking_off",
   message:
