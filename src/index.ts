@@ -1,31 +1,32 @@
 /** Throughline: an agent runtime in which a model's reasoning is never lost and never breaks a request. */
 
 export type {
-  AgentHandle,
   CompactOptions,
+  CompletedTurn,
   EventsOptions,
   ExplainOptions,
+  FailedTurn,
   FollowOptions,
   ForkOptions,
-  HandleSendOptions,
+  IncompleteReason,
+  IncompleteTurn,
   Input,
-  ModelView,
-  OpenHandleOptions,
   PreviewItem,
   RebuiltRequest,
   RequestPreview,
+  RetryOptions,
   SessionHandle,
   SessionSummary,
+  StoppedTurn,
   SwitchPreview,
   Turn,
   TurnOptions,
   TurnResult,
 } from "./base/api/index.ts";
 export type {
-  Action,
-  CanonicalEvent,
   Capabilities,
   Decision,
+  Effort,
   EphemeralEvent,
   ErrorClass,
   ErrorInfo,
@@ -33,27 +34,14 @@ export type {
   LoggedEvent,
   Origin,
   Profile,
-  Reason,
   ReplayPolicy,
   SessionEvent,
   TurnStatus,
   Usage,
 } from "./base/events/index.ts";
-export { isEphemeral, parseLine, toLine } from "./base/events/index.ts";
-export type { StoredSummary } from "./runtime/facts/index.ts";
-export {
-  type AppendOptions,
-  type FileStoreOptions,
-  fileStore,
-  type ListOptions,
-  type Log,
-  type LogChange,
-  memoryStore,
-  type Store,
-  type StoredSession,
-  type Waiting,
-  type WaitingTurn,
-} from "./runtime/log/index.ts";
+export { isEphemeral } from "./base/events/index.ts";
+export { type Clock, type ErrorCode, isThroughlineError, ThroughlineError } from "./base/support/index.ts";
+export { fileStore, type FileStoreOptions, memoryStore, type Store } from "./runtime/log/index.ts";
 export {
   anthropic,
   type AnthropicOptions,
@@ -68,27 +56,25 @@ export {
   type Provider,
   PROVIDERS,
 } from "./runtime/models/index.ts";
-export { type ProviderTool, type Model, PROFILES } from "./runtime/providers/index.ts";
+export { type Model, type ProfileName, PROFILES, type ProviderTool } from "./runtime/providers/index.ts";
 export {
   type Agent,
   type AgentOptions,
-  type InferOutput,
   createAgent,
+  type InferOutput,
   type OpenSessionOptions,
   type OutputSchema,
-  type RepairPlan,
-  previewFromLog,
-  rebuildRequest,
-  planRepair,
-  type RuleRepair,
   type SendOptions,
   type Session,
-  type TreeTurn,
-  buildTree,
 } from "./runtime/session/index.ts";
-export { isThroughlineError, ThroughlineError } from "./base/support/index.ts";
-export type { Clock } from "./base/support/index.ts";
-export { builtinTools, tool, type Tool, type ToolAccess, type ToolContext } from "./runtime/tools/index.ts";
+export {
+  builtinTools,
+  tool,
+  type Tool,
+  type ToolAccess,
+  type ToolContext,
+  type ToolOptions,
+} from "./runtime/tools/index.ts";
 export type {
   PermissionAsk,
   PermissionDecision,

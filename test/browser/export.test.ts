@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 
+import { asEffort } from "../../src/base/events/index.ts";
 import { memoryStore, openai } from "../../src/index.ts";
 import { sessionDownload } from "../../src/interface/cli/export/session-download.ts";
 import { parseBundle } from "../../src/runtime/log/index.ts";
@@ -72,7 +73,7 @@ describePage(real, "the page", () => {
     const { page, emulator } = await openPage(real, {
       script: [{ output: [answer("Hi")] }],
       modelFrom: (name) =>
-        openai("emu-reasoner", { apiKey: KEY, baseUrl, effort: name.split(":")[1] ?? "low" }),
+        openai("emu-reasoner", { apiKey: KEY, baseUrl, effort: asEffort(name.split(":")[1] ?? "low") }),
       server: { info: { models: ["openai/emu-reasoner:none"] } },
     });
     baseUrl = emulator.baseUrl;

@@ -29,7 +29,7 @@ export const settingsWith = (change: Partial<Settings> = {}, profile: Partial<Pr
   tools: [],
   hosted: [],
   replay: "all",
-  profile: { ...(PROFILES["openai"] as Profile), ...profile },
+  profile: { ...PROFILES["openai"], ...profile },
   capabilities: { reasoning: true, sampling: false, vision: true },
   parameters: {},
   renderer: 1,

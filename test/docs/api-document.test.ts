@@ -29,6 +29,7 @@ function isNamed(name: string): boolean {
 test("docs/api.md names every public export, types included", () => {
   const all = [
     ...exportsOf("src/index.ts"),
+    ...exportsOf("src/inspect.ts"),
     ...exportsOf("src/emulator/index.ts"),
     ...exportsOf("src/interface/fragments/index.ts"),
     ...exportsOf("src/diagnostics/check/index.ts"),

@@ -8,11 +8,11 @@ import {
   modelFrom,
   openai,
   type OpenAiOptions,
-  previewFromLog,
   type Session,
   type SessionEvent,
   tool,
 } from "../../src/index.ts";
+import { previewFromLog } from "../../src/inspect.ts";
 import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/index.ts";
 
 /** Requirements of docs/requirements.md about the shape of a request or of the events that no other test shows. */

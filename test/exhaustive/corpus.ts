@@ -10,6 +10,7 @@ import { type Fault, startEmulator } from "../../src/emulator/index.ts";
 import {
   anthropic,
   createAgent,
+  type Effort,
   type LoggedEvent,
   memoryStore,
   type Model,
@@ -26,7 +27,7 @@ import { practiceTools } from "../support/practice-tools.ts";
 export const KEY = "key-one";
 
 /** One of the emulator's models, in the dialect it speaks. */
-export function emulatedModel(name: string, baseUrl: string, effort?: string): Model {
+export function emulatedModel(name: string, baseUrl: string, effort?: Effort): Model {
   const profile = emulatedProfile(name);
   const dialect = PROFILES[profile]?.dialect;
   const options = { baseUrl, apiKey: KEY, profile, ...(effort === undefined ? {} : { effort }) };

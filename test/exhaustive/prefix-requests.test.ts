@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
-import type { LoggedEvent } from "../../src/index.ts";
+import type { Effort, LoggedEvent } from "../../src/index.ts";
 import { planOf } from "../../src/runtime/fold/index.ts";
 import { driverOf } from "../../src/runtime/providers/dialects.ts";
 import type { Model } from "../../src/runtime/providers/index.ts";
@@ -41,7 +41,7 @@ const tools = practiceTools({ began: () => undefined });
 
 interface Asked {
   readonly model: string;
-  readonly effort: string | undefined;
+  readonly effort: Effort | undefined;
   readonly reasoning: "all" | "since_last_user" | "none";
   /** A new message. If undefined, the same turn continues, which is what `resume` requests. */
   readonly say: string | undefined;

@@ -169,7 +169,7 @@ test.each([
 ])("%j is refused at once, in every dialect, and not repeated", (options, code) => {
   for (const make of [openai, anthropic, openaiChat]) {
     const message = expect.not.stringContaining("secret");
-    expect(() => make("m", options)).toThrow(expect.objectContaining({ code, message }));
+    expect(() => make("m", options as object)).toThrow(expect.objectContaining({ code, message }));
   }
 });
 

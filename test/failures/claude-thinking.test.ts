@@ -128,7 +128,7 @@ describe("on the emulator", () => {
     "%s holds a conversation with tools, whatever the effort",
     async (model) => {
       const { started, emulator, session, claude } = await emulated(model);
-      for (const effort of ["high", "off", "low"]) {
+      for (const effort of ["high", "off", "low"] as const) {
         await session.setModel(claude(model, { effort, parameters: { temperature: 0.5 } }));
         await started.ask("look_up paris");
         await started.ask("hello");

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
-import { createAgent, fileStore, type LoggedEvent, parseLine } from "../../src/index.ts";
+import { createAgent, fileStore, type LoggedEvent } from "../../src/index.ts";
+import { parseLine } from "../../src/inspect.ts";
 import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
 import { storeWith } from "../support/play.ts";
 import { practiceModel } from "../support/practice-models.ts";

@@ -13,7 +13,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { LoggedEvent, SettingsEvent } from "../../src/base/events/index.ts";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
-import { createAgent, fileStore, type Log, type Session, toLine } from "../../src/index.ts";
+import { createAgent, fileStore, type Session } from "../../src/index.ts";
+import { type Log, toLine } from "../../src/inspect.ts";
 import {
   type Expected,
   expectedOf,

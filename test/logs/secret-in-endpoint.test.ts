@@ -8,7 +8,8 @@ import { join, resolve } from "node:path";
 
 import { beforeAll, describe, expect, test } from "vitest";
 
-import { fileStore, toLine } from "../../src/index.ts";
+import { fileStore } from "../../src/index.ts";
+import { toLine } from "../../src/inspect.ts";
 import { checkedLine, frameOpen, splitLines } from "../../src/runtime/log/line-framing.ts";
 import { newPlace, type Place, run } from "../cli/harness.ts";
 import { served } from "../server/server-fixture.ts";

@@ -13,6 +13,7 @@ import { type RecordedExchange, startEmulator } from "../../src/emulator/index.t
 import {
   anthropic,
   createAgent,
+  type Effort,
   type LoggedEvent,
   memoryStore,
   type Model,
@@ -87,7 +88,7 @@ interface Crossed {
   readonly events: readonly LoggedEvent[];
 }
 
-function modelOf(name: string, effort: string | undefined, baseUrl: string): Model {
+function modelOf(name: string, effort: Effort | undefined, baseUrl: string): Model {
   const profile = emulatedProfile(name);
   const options = {
     baseUrl,
@@ -106,7 +107,7 @@ function modelOf(name: string, effort: string | undefined, baseUrl: string): Mod
 async function converse(first: string, actions: readonly Action[]): Promise<Crossed> {
   const emulator = await startEmulator({ seed: "a crossing", clock: instantClock() });
   let current = first;
-  let effort: string | undefined;
+  let effort: Effort | undefined;
   let inLoop: (() => void) | undefined;
   const clock = instantClock();
   const store = memoryStore({ clock });

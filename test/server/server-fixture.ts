@@ -5,6 +5,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 
 import { connect, type RemoteAgent } from "../../src/access/client/index.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/access/server/index.ts";
+import { asEffort } from "../../src/base/events/index.ts";
 import {
   loadScenario,
   startEmulator,
@@ -67,7 +68,7 @@ export async function scriptedAgent(
     return openai(model, {
       apiKey: KEY,
       baseUrl: emulator.baseUrl,
-      ...(effort === undefined ? {} : { effort }),
+      ...(effort === undefined ? {} : { effort: asEffort(effort) }),
     });
   };
   const agent = createAgent({ model: modelFrom("test/emu-reasoner"), modelFrom, ...agentOptions });

@@ -7,7 +7,7 @@
 import fc from "fast-check";
 
 import type { Fault, FaultPoint } from "../../src/emulator/index.ts";
-import type { ReplayPolicy } from "../../src/index.ts";
+import type { Effort, ReplayPolicy } from "../../src/index.ts";
 
 /**
  * home and other: two reasoning models. account: the first one under another key. plain: accepts no reasoning. bound:
@@ -25,14 +25,14 @@ export interface Send {
   /** Cancelled by a running tool. */
   readonly cancelInTool?: true;
   /** For this turn only. */
-  readonly effort?: string;
+  readonly effort?: Effort;
   readonly model?: ModelName;
 }
 
 /** `pick` chooses among the candidates, from 0 to 1. */
 export type Action =
   | Send
-  | { readonly type: "model"; readonly to: ModelName; readonly effort?: string }
+  | { readonly type: "model"; readonly to: ModelName; readonly effort?: Effort }
   | { readonly type: "retry"; readonly faults: readonly Fault[]; readonly cancelAfter?: number }
   | {
       readonly type: "edit";

@@ -8,22 +8,26 @@
 
 import { createHash } from "node:crypto";
 
-import { CANONICAL_TYPES, type LoggedEvent, type Settings } from "../../src/base/events/index.ts";
+import {
+  asEffort,
+  CANONICAL_TYPES,
+  type Effort,
+  type LoggedEvent,
+  type Settings,
+} from "../../src/base/events/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
 import {
   anthropic,
   type ProviderTool,
   isThroughlineError,
-  type Log,
   type Model,
   openai,
   openaiChat,
-  previewFromLog,
   PROFILES,
-  rebuildRequest,
   type Store,
   type Tool,
 } from "../../src/index.ts";
+import { type Log, previewFromLog, rebuildRequest } from "../../src/inspect.ts";
 import { blocksOf } from "../../src/interface/fragments/index.ts";
 import { practiceTools } from "./practice-tools.ts";
 
@@ -33,7 +37,7 @@ const KEY = "key-of-the-log-fixtures";
 
 interface ModelChoice {
   readonly profile: string;
-  readonly effort?: string;
+  readonly effort?: Effort;
   readonly providerTools?: readonly ProviderTool[];
   readonly capabilities?: Partial<Settings["capabilities"]>;
   readonly parameters?: Settings["parameters"];
@@ -56,7 +60,7 @@ export function modelOf(settings: Settings): Model {
     profile: profile.name,
     capabilities,
     parameters,
-    ...(effort === undefined ? {} : { effort }),
+    ...(effort === undefined ? {} : { effort: asEffort(effort) }),
     ...(hosted.length === 0 ? {} : { providerTools: hosted as readonly ProviderTool[] }),
   });
 }

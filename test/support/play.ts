@@ -12,8 +12,8 @@ import { type RecordedExchange, startEmulator } from "../../src/emulator/index.t
 import {
   type Agent,
   createAgent,
+  type Effort,
   type LoggedEvent,
-  type Log,
   memoryStore,
   type PermissionPolicy,
   type Session,
@@ -22,6 +22,7 @@ import {
   type Turn,
   type TurnResult,
 } from "../../src/index.ts";
+import { type Log } from "../../src/inspect.ts";
 import type { Action, Conversation, ModelName } from "./conversation.ts";
 import { instantClock } from "./instant-clock.ts";
 import { practiceModel } from "./practice-models.ts";
@@ -82,7 +83,7 @@ class Player {
   #log: Log | undefined;
   #session: Session | undefined;
   #model: ModelName;
-  #effort: string | undefined;
+  #effort: Effort | undefined;
   #forks = 0;
   #running: Turn | undefined;
   #cancelInTool = false;

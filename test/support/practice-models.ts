@@ -4,7 +4,7 @@
  * @module
  */
 
-import { openai, type Model } from "../../src/index.ts";
+import { type Effort, type Model, openai } from "../../src/index.ts";
 import type { ModelName } from "./conversation.ts";
 
 /** The name of each model on the wire, its key, and how its endpoint departs from the usual. */
@@ -19,7 +19,7 @@ export const MODELS: Readonly<
   bare: { id: "emu-bare", key: "key-one", profile: "no-item-ids" },
 };
 
-export function practiceModel(name: ModelName, baseUrl: string, effort?: string): Model {
+export function practiceModel(name: ModelName, baseUrl: string, effort?: Effort): Model {
   const { id, key, profile } = MODELS[name];
   return openai(id, {
     baseUrl,

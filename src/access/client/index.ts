@@ -1,6 +1,34 @@
 /** `throughline/client`: the sessions of a server, with the same handles as local ones. Runs in a browser. */
 
-export * from "../../base/api/index.ts";
+export {
+  type AgentHandle,
+  type CompactOptions,
+  type Decision,
+  type EventsOptions,
+  type ExplainOptions,
+  type FollowOptions,
+  type ForkOptions,
+  type HandleSendOptions,
+  HTTP_API_VERSION,
+  type HttpError,
+  type Input,
+  type ModelView,
+  type OpenHandleOptions,
+  type RebuiltRequest,
+  type RequestPreview,
+  type RequestSummary,
+  type RetryOptions,
+  type ServerInfo,
+  type SessionHandle,
+  type SessionListing,
+  type SessionState,
+  type SessionSummary,
+  type SwitchPreview,
+  type Turn,
+  type TurnOptions,
+  type TurnResult,
+  type TurnState,
+} from "../../base/api/index.ts";
 export {
   connect,
   type ConnectOptions,

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 
 import type { Input, Turn } from "../../base/api/index.ts";
+import { asEffort } from "../../base/events/index.ts";
 import { codedError, isObject, type JsonObject } from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import { type Session, toContent } from "../../runtime/session/index.ts";
@@ -34,7 +35,8 @@ export function beginTurn(session: Session, request: TurnRequest, options: Begin
   const common = { ...options, bufferEvents: false };
   switch (request.kind) {
     case "send": {
-      const { input, model, effort, output } = request;
+      const { input, model, output } = request;
+      const effort = request.effort === undefined ? undefined : asEffort(request.effort);
       return session.send(input, { ...common, model, effort, output });
     }
     case "retry":

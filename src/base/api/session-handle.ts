@@ -6,6 +6,7 @@
 import type {
   ContextUse,
   Decision,
+  Effort,
   InputPart,
   LoggedEvent,
   SessionEvent,
@@ -38,7 +39,7 @@ export interface TurnOptions {
 export interface HandleSendOptions extends TurnOptions {
   /** By name, for this turn only. */
   readonly model?: string | undefined;
-  readonly effort?: string | undefined;
+  readonly effort?: Effort | undefined;
   /** A JSON Schema: the answer must be JSON that fits; `result().output` is the value. */
   readonly output?: JsonObject | undefined;
   readonly whenBusy?: "queue" | "reject" | undefined;

@@ -9,6 +9,7 @@ export { type Dialect, type Origin, originDifference, sameOrigin } from "./origi
 export { readPartTitle } from "./reasoning-title.ts";
 export {
   type Effort,
+  asEffort,
   EFFORTS,
   isEffort,
   isPermissionMode,

@@ -1,11 +1,19 @@
 /** The choices for a model and its tools. Checks, flags, schemas and pages all take these lists from here. */
 
+import { codedError } from "../support/index.ts";
+
 /** How hard a model should think, from least to most. `none` is what some providers call `off`. */
 export const EFFORTS = ["off", "none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 export function isEffort(text: string): text is Effort {
   return EFFORTS.some((one) => one === text);
+}
+
+/** Narrows an effort that comes as text: a flag, a request, a setting. */
+export function asEffort(text: string): Effort {
+  if (isEffort(text)) return text;
+  throw codedError("effort_unknown", `"${text}" is not an effort; use one of ${EFFORTS.join(", ")}`);
 }
 
 /** How thoughts are shown. `auto` depends on the interface. */

@@ -24,7 +24,7 @@ export interface Suggestion {
 /** Whether a probe's request was accepted; undefined if it did not run. */
 type Accepted = (id: string) => boolean | undefined;
 
-const OPENAI = PROFILES["openai"] as NonNullable<(typeof PROFILES)[string]>;
+const OPENAI = PROFILES["openai"];
 /** Built-in profiles that name a kind of endpoint. */
 const CANDIDATES = ["openai", "no-item-ids", "open-responses"] as const;
 

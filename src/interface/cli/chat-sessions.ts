@@ -7,8 +7,7 @@ import { homedir } from "node:os";
 import { basename } from "node:path";
 
 import type { SessionHandle } from "../../base/api/index.ts";
-import { EFFORTS, isEffort } from "../../base/events/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { asEffort } from "../../base/events/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
 import type { Ports } from "../tui/index.ts";
@@ -83,10 +82,7 @@ export async function remoteSessions(
   terminal: Terminal,
 ): Promise<ChatSessions> {
   enterDirectory(flags.directory);
-  const { effort } = flags;
-  if (effort !== undefined && !isEffort(effort)) {
-    throw codedError("effort_unknown", `"${effort}" is not an effort; known are ${EFFORTS.join(", ")}`);
-  }
+  const effort = flags.effort === undefined ? undefined : asEffort(flags.effort);
   const agent = await connectTo(address);
   const url = originOf(address);
   return {

@@ -3,7 +3,7 @@
  * if there is a key > the emulator. A model whose key is missing is refused before a session is made.
  */
 
-import type { Settings } from "../../base/events/index.ts";
+import { asEffort, type Settings } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import { PROVIDERS } from "../../runtime/models/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
@@ -35,7 +35,7 @@ export function chooseModel(parts: {
     asked ?? (kept === undefined ? undefined : modelName(kept)) ?? config.values.model ?? usualModel();
   const model = modelFrom(name);
   const effort = flags.effort ?? fromEnvironment("effort");
-  if (effort !== undefined) return model.withEffort(effort);
+  if (effort !== undefined) return model.withEffort(asEffort(effort));
   // An effort of the files is for models that say none, and not for a session that has its own.
   const usual = kept === undefined && model.settings.effort === undefined ? config.values.effort : undefined;
   return usual === undefined ? model : model.withEffort(usual);

@@ -9,6 +9,7 @@ import {
   type RemoteAgent,
   type SessionHandle,
 } from "../../access/client/index.ts";
+import { asEffort } from "../../base/events/index.ts";
 import { codedError, codeOf, isoTime, type ThroughlineError } from "../../base/support/index.ts";
 import { loadConfig } from "../config/index.ts";
 import { costsWith } from "./cost.ts";
@@ -58,7 +59,7 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
     id: handle.id,
     location: originOf(address),
     model: handle.model,
-    options: { effort: flags.effort },
+    options: { effort: flags.effort === undefined ? undefined : asEffort(flags.effort) },
     told: {
       showReasoning: flags.showReasoning,
       output: flags.output,

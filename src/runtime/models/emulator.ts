@@ -3,13 +3,14 @@
  * which dialect it speaks (docs/emulator.md).
  */
 
+import type { Effort } from "../../base/events/index.ts";
 import type { Emulator, EmulatorOptions } from "../../emulator/index.ts";
 import { createModel, type ProviderTool, type Model } from "../providers/index.ts";
 import { priced } from "./prices.ts";
 
 export interface EmulatorModelOptions extends EmulatorOptions {
   readonly model?: string;
-  readonly effort?: string | undefined;
+  readonly effort?: Effort | undefined;
   readonly providerTools?: readonly ProviderTool[] | undefined;
   /** Called with the server once it runs, for its report and to close it before the process ends. */
   readonly onStart?: ((emulator: Emulator) => void) | undefined;

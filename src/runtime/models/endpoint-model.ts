@@ -1,5 +1,6 @@
 /** A model on a named endpoint. Options override the environment, and the environment overrides the table. */
 
+import type { Effort } from "../../base/events/index.ts";
 import { addressProblem, codedError, type JsonObject } from "../../base/support/index.ts";
 import {
   type ApiKey,
@@ -8,6 +9,7 @@ import {
   type CreateModelOptions,
   type Model,
   type Profile,
+  type ProfileName,
 } from "../providers/index.ts";
 import { priced } from "./prices.ts";
 import { type Provider, urlFromEnvironment } from "./providers.ts";
@@ -18,9 +20,9 @@ export interface ModelOptions {
   /** In the ecosystem's convention: with `/v1` for the OpenAI dialects, without for Anthropic's. */
   readonly baseUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly effort?: string | undefined;
+  readonly effort?: Effort | undefined;
   /** How the endpoint departs from its dialect: a name in `PROFILES`, or a custom profile. */
-  readonly profile?: string | Profile;
+  readonly profile?: ProfileName | (string & {}) | Profile;
   /** Overrides the table of models: context size, vision … */
   readonly capabilities?: Partial<Capabilities>;
   readonly maxOutputTokens?: number;

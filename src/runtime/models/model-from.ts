@@ -1,6 +1,6 @@
 /** `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` accepts it. */
 
-import { isEffort } from "../../base/events/index.ts";
+import { type Effort, isEffort } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { ProviderTool, Model } from "../providers/index.ts";
 import { emulator } from "./emulator.ts";
@@ -41,7 +41,7 @@ export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
 const EMULATOR = "emulator";
 
 /** ":high" is an effort only if it is a known level: "qwen3:8b" is a model id. */
-export function splitEffort(text: string): { readonly model: string; readonly effort?: string } {
+export function splitEffort(text: string): { readonly model: string; readonly effort?: Effort } {
   const colon = text.lastIndexOf(":");
   const effort = text.slice(colon + 1);
   return colon > 0 && isEffort(effort) ? { model: text.slice(0, colon), effort } : { model: text };

@@ -54,7 +54,9 @@ describe("createModel", () => {
     [{ profile: "nobody" }, "profile_unknown"],
     [{ effort: "enormous" }, "effort_unknown"],
   ])("refuses %j immediately", (wrong, code) => {
-    expect(() => createModel({ ...options, ...wrong })).toThrow(expect.objectContaining({ code }));
+    expect(() => createModel({ ...options, ...(wrong as object) })).toThrow(
+      expect.objectContaining({ code }),
+    );
   });
 
   test.each([

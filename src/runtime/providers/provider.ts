@@ -8,6 +8,7 @@ import type {
   AssistantMessage,
   Capabilities,
   Container,
+  Effort,
   ErrorInfo,
   HostedItem,
   LateItem,
@@ -182,7 +183,7 @@ export interface Model {
   /** Secret values that must never reach a log: the keys loaded so far. */
   readonly secrets: () => readonly string[];
   /** Returns the same model with another effort. */
-  withEffort(effort: string): Model;
+  withEffort(effort: Effort): Model;
   createRenderer(): Renderer;
   send(body: readonly Uint8Array[], options: SendOptions): AsyncIterable<readonly StreamEvent[]>;
 }

@@ -13,7 +13,7 @@ import type {
   TurnOptions,
   TurnEnding,
 } from "../../base/api/index.ts";
-import type { ReplayPolicy, SessionEvent } from "../../base/events/index.ts";
+import type { Effort, ReplayPolicy, SessionEvent } from "../../base/events/index.ts";
 import type { Clock, Given, JsonObject } from "../../base/support/index.ts";
 import type { Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
@@ -71,7 +71,7 @@ export type InferOutput<Schema extends OutputSchema> = Schema extends StandardSc
 export interface SendOptions extends TurnOptions {
   /** For this turn only. */
   readonly model?: Model | string | undefined;
-  readonly effort?: string | undefined;
+  readonly effort?: Effort | undefined;
   /** The answer must be JSON that fits; `result().output` is the value. */
   readonly output?: OutputSchema | undefined;
   readonly whenBusy?: "queue" | "reject" | undefined;

@@ -65,7 +65,7 @@ describe("a request asks to keep the thoughts of earlier turns if the vendor for
   });
 
   test("a custom profile has another name and is used unchanged", () => {
-    const own = { ...(PROFILES["moonshot"] as Profile), name: "my-moonshot" };
+    const own = { ...PROFILES["moonshot"], name: "my-moonshot" };
     expect(profileFor(own, "kimi-k2.6")).toBe(own);
   });
 });

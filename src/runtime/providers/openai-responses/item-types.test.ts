@@ -27,7 +27,7 @@ const settingsOf = (profile: Partial<Profile> = {}): Settings => ({
   tools: [],
   hosted: [],
   replay: "all",
-  profile: { ...(PROFILES["openai"] as Profile), ...profile },
+  profile: { ...PROFILES["openai"], ...profile },
   capabilities: { reasoning: true, sampling: true, vision: true },
   parameters: {},
   renderer: 1,

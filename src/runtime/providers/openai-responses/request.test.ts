@@ -27,7 +27,7 @@ const base: Settings = {
   tools: [],
   hosted: [],
   replay: "all",
-  profile: PROFILES["openai"] as Settings["profile"],
+  profile: PROFILES["openai"],
   capabilities: { reasoning: true, sampling: true, vision: true },
   parameters: {},
   renderer: 1,
@@ -322,7 +322,7 @@ describe("items at home", () => {
 
   test("include readable reasoning if the profile says so", () => {
     const item = { ...rs, encrypted_content: null, content: [{ type: "reasoning_text", text: "x" }] };
-    const profile = PROFILES["open-responses"] as Settings["profile"];
+    const profile = PROFILES["open-responses"];
     expect(inputOf(renderLog([user("Hi."), ...group("r1", [item, msg])], { profile }))[1]).toEqual({
       type: "reasoning",
       summary: [],
@@ -437,7 +437,7 @@ describe("the user's parameters and our reasoning parameters", () => {
   );
 
   test("are the user's alone if ciphertext is not requested and the model has no reasoning", () => {
-    const profile = { ...(PROFILES["openai"] as Settings["profile"]), sendInclude: false };
+    const profile = { ...PROFILES["openai"], sendInclude: false };
     const capabilities = { ...base.capabilities, reasoning: false };
     expect(head({ parameters, profile, capabilities })).toEqual({
       include: parameters.include,
@@ -447,7 +447,7 @@ describe("the user's parameters and our reasoning parameters", () => {
   });
 
   test("are the user's alone under settings from an earlier version, as before", () => {
-    const profile = { ...(PROFILES["openai"] as Settings["profile"]), unitesParameters: undefined };
+    const profile = { ...PROFILES["openai"], unitesParameters: undefined };
     expect(head({ parameters, profile })).toEqual({
       include: parameters.include,
       reasoning: parameters.reasoning,
@@ -552,7 +552,7 @@ const thoughts = (rendered: RenderedRequest): number =>
   inputOf(rendered).filter((item) => isObject(item) && item["type"] === "reasoning").length;
 
 describe("a prefix-bound target", () => {
-  const profile = PROFILES["prefix-bound"] as Settings["profile"];
+  const profile = PROFILES["prefix-bound"];
   const hashBefore = renderLog([user("Hi.")], { profile }).prefixHash;
   test("gets the thought while its prefix is unchanged", () => {
     const log = [user("Hi."), ...group("r1", [rs, msg], { prefixHash: hashBefore })];

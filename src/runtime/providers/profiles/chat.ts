@@ -44,14 +44,13 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   "chat.sendStrict": "S13",
 };
 
-function chatProfile(
-  name: string,
+function chatProfile<const Name extends string>(
+  name: Name,
   departs: Partial<ChatProfile> = {},
   evidence: Readonly<Record<string, string>> = {},
   general: Partial<Profile> = {},
-): Profile {
+): Profile & { readonly name: Name } {
   return {
-    name,
     dialect: "openai-chat",
     responseForm: "message",
     itemIds: "omit",
@@ -66,6 +65,7 @@ function chatProfile(
     sendPromptCacheKey: false,
     hostedOmit: [],
     ...general,
+    name,
     chat: { ...OPENAI, ...departs },
     evidence: {
       ...EVIDENCE,
@@ -92,7 +92,7 @@ export const LOW_TO_HIGH = {
   max: "high",
 };
 
-const PROFILES: readonly Profile[] = [
+const PROFILES = [
   chatProfile("openai-chat", {}, { maxCallIdLength: "T05" }, { maxCallIdLength: 64 }),
   chatProfile(
     "deepseek",
@@ -270,6 +270,8 @@ const PROFILES: readonly Profile[] = [
   chatProfile("generic-chat", COMPATIBLE),
 ];
 
-export const CHAT_PROFILES: Readonly<Record<string, Profile>> = Object.fromEntries(
+type ChatProfileName = (typeof PROFILES)[number]["name"];
+
+export const CHAT_PROFILES = Object.fromEntries(
   PROFILES.map((profile) => [profile.name, profile]),
-);
+) as Readonly<Record<ChatProfileName, Profile>>;

@@ -5,7 +5,14 @@ import { CHAT_PROFILES } from "./chat.ts";
 import { MESSAGES_PROFILES } from "./messages.ts";
 import { RESPONSES_PROFILES } from "./responses.ts";
 
-export const PROFILES: Readonly<Record<string, Profile>> = {
+/** The name of a built-in profile. */
+export type ProfileName =
+  | keyof typeof RESPONSES_PROFILES
+  | keyof typeof MESSAGES_PROFILES
+  | keyof typeof CHAT_PROFILES;
+
+/** The built-in profiles by name. */
+export const PROFILES: Readonly<Record<ProfileName, Profile>> & Readonly<Record<string, Profile>> = {
   ...RESPONSES_PROFILES,
   ...MESSAGES_PROFILES,
   ...CHAT_PROFILES,

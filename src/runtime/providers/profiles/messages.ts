@@ -35,7 +35,7 @@ const MESSAGES: Profile = {
   },
 };
 
-export const MESSAGES_PROFILES: Readonly<Record<string, Profile>> = {
+export const MESSAGES_PROFILES = {
   anthropic: MESSAGES,
   /** Always checks the prefix, whatever the model's name: for gateways in front of newer Claude models. */
   "anthropic-bound": {
@@ -51,4 +51,4 @@ export const MESSAGES_PROFILES: Readonly<Record<string, Profile>> = {
     reasoningPayload: "optional",
     evidence: { ...MESSAGES.evidence, reasoningPayload: "V02" },
   },
-};
+} satisfies Readonly<Record<string, Profile>>;

@@ -38,7 +38,7 @@ const RESPONSES: Profile = {
   },
 };
 
-export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
+export const RESPONSES_PROFILES = {
   openai: RESPONSES,
   emulator: { ...RESPONSES, name: "emulator" },
   /** Copilot-like gateways: their ids rotate and are far too long (failures.md I05, I08). */
@@ -113,4 +113,4 @@ export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
       sendPromptCacheKey: "assumed",
     },
   },
-};
+} satisfies Readonly<Record<string, Profile>>;
