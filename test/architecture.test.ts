@@ -51,7 +51,7 @@ function tableOf(rows: readonly string[], pairs: readonly (readonly [string, str
   );
 }
 
-/** As the table names it: the folder, if the row grants no more than that. */
+/** The name in the table: the folder, if the row grants no more than that. */
 function granted(wing: string, to: string): string {
   return WINGS[wing]?.includes(to) === true ? to : wingOf(`src/${to}`);
 }

@@ -81,7 +81,7 @@ export function realPage(): RealPage {
   return real;
 }
 
-/** Skipped, with the reason in its name, if there is no browser. */
+/** Describes tests of the page. Without a browser they are skipped, with the reason in the name. */
 export function describePage(real: RealPage, name: string, tests: () => void): void {
   const why = real.missing === undefined ? "" : ` (${real.missing})`;
   describe.skipIf(real.missing !== undefined)(`${name}${why}`, tests);

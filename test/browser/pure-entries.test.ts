@@ -28,7 +28,7 @@ const ENTRIES = {
   fragments: "src/interface/fragments/index.ts",
 };
 
-/** As a bundler for web pages does it: a Node module cannot be resolved, and the build fails. */
+/** Bundles an entry for a web page: a Node module cannot be resolved, and the build fails. */
 function bundle(entry: string, outfile: string): Promise<BuildResult> {
   return build({
     entryPoints: [entry],

@@ -179,13 +179,13 @@ async function storeOf(events: readonly LoggedEvent[]): Promise<Store> {
   return store;
 }
 
-/** For the request that the next message would make. */
+/** The rules that the request of the next message would break. */
 async function brokenRules(log: Log): Promise<readonly string[]> {
   const next: Log = { ...log, events: stamped(log.events, [userMessage("Next")]) };
   return [...new Set((await previewFromLog(next)).violations.map(({ rule }) => rule))];
 }
 
-test("every rule either can be broken by a log, or cannot", () => {
+test("every rule is listed as one that a log can break or as one that no log can", () => {
   const all = [...RESPONSES_RULES, ...MESSAGES_RULES, ...CHAT_RULES].map(({ id }) => id);
   expect([...Object.keys(BREAKS), ...NEVER].toSorted()).toEqual(all.toSorted());
 });

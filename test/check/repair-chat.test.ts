@@ -34,7 +34,7 @@ async function healthy(
   return { emulator, messages };
 }
 
-/** Output only: annotations, refusal. */
+/** The message without its output-only fields. */
 function sentBack(message: Json): Json {
   return Object.fromEntries(
     Object.entries(message).filter(

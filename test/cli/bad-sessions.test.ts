@@ -32,7 +32,7 @@ async function withSession(): Promise<{
   return { place, env, ...(await onlyLog(place)) };
 }
 
-/** Damages one byte in line `line` (from 1); returns the line and byte. */
+/** Damages one byte in line `line` (from 1). Returns the offset of that line and the new text of the file. */
 function damage(file: string, line: number): { readonly byte: number; readonly text: string } {
   const text = readFileSync(file, "utf8");
   const before = text.split("\n").slice(0, line - 1);

@@ -20,7 +20,7 @@ import {
 
 const SAME = /the same \d+ events? as recorded, but for ids and times\n$/;
 
-/** Without anything of the recording machine: no key, no server. */
+/** Plays back without anything of the recording machine: no key, no server. */
 async function playedBack(place: Place, ...args: readonly string[]): ReturnType<typeof run> {
   const elsewhere = newPlace();
   return run(elsewhere, ["--playback", join(place.work, "r.jsonl"), "--fast", ...args]);

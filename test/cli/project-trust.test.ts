@@ -225,7 +225,7 @@ describe("after the decision to trust", () => {
 });
 
 describe("links", () => {
-  /** Swaps links in a project that has been trusted. */
+  /** Link swaps in a project that has been trusted. */
   const CASES: readonly (readonly [
     what: string,
     files: Files,

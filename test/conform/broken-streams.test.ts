@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { always, emulatorUrl, GROUP_BREAKS, READABLE, run, told, withResult } from "./run-conform.ts";
 
-/** With every probe, to see that nothing else differs; the others do so only in the long form (THROUGHLINE_RUNS). */
+/** Run with every probe, to see that nothing else differs; other faults only in the long form (THROUGHLINE_RUNS). */
 const NAMED = new Set([
   "no-terminal",
   "empty-output",

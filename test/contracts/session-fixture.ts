@@ -126,7 +126,7 @@ export function inputOf(emulator: Emulator, request: number): readonly Record<st
   return (JSON.parse(text) as { readonly input?: readonly Record<string, unknown>[] }).input ?? [];
 }
 
-/** A promise and the functions that settle it. */
+/** A promise and the function that resolves it. */
 export function gate<T = void>(): { readonly promise: Promise<T>; readonly open: (value: T) => void } {
   let open: ((value: T) => void) | undefined;
   const promise = new Promise<T>((done) => {

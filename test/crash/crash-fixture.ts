@@ -20,7 +20,7 @@ export interface Crash {
   readonly live: EphemeralEvent[];
   /** Waits until the child has reported an event of this type. */
   seen(type: string): Promise<void>;
-  /** Sends SIGKILL; resolves to what the child had reported by then. */
+  /** Sends SIGKILL; resolves once everything the child had reported has been read. */
   kill(): Promise<void>;
   /** Opens what is left, as the next writer. */
   reopen(change?: Partial<CrashPlan>): Promise<Session>;
@@ -69,7 +69,7 @@ export async function startCrash(change: Partial<CrashPlan>, options: EmulatorOp
       }
     },
     async reopen(other = {}) {
-      // The child's obstacles do not apply here.
+      // The tool that blocked in the child does not block here.
       const { block: _block, ...mine } = { ...plan, ...other };
       const agent = createAgent({
         model: crashModel(mine),

@@ -25,7 +25,7 @@ export interface StreamReply {
   readonly broken: unknown;
 }
 
-/** Closed after the test. */
+/** Starts an emulator that is closed after the test. */
 export async function emulatorFor(options: EmulatorOptions = {}): Promise<Emulator> {
   const emulator = await startEmulator(options);
   afterTest(() => emulator.close());

@@ -87,7 +87,7 @@ const SCENARIO = "about: One answer.\nturns:\n  - send: Hello\n    expect: { noC
 
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
-/** Removed as soon as it is judged: the full forms make thousands, in memory. */
+/** Runs `work` on a copy that is then removed: the full forms make thousands, in memory. */
 export async function withCopy<T>(home: Home, work: (copy: Home) => Promise<T>): Promise<T> {
   const copy = homeIn(quickFolder());
   try {

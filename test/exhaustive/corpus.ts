@@ -48,7 +48,7 @@ export interface Part {
 
 export interface Recorded {
   readonly events: readonly LoggedEvent[];
-  /** Where its models were: to any other address its payloads would be abroad. */
+  /** The address of its models: to any other address its payloads would be abroad. */
   readonly baseUrl: string;
 }
 

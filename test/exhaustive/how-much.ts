@@ -33,7 +33,7 @@ export function quickFolder(): string {
   return mkdtempSync(join(place, "throughline-exhaustive-"));
 }
 
-/** Copies the dead sockets that a killed writer leaves too; Node's own copy refuses them. */
+/** Copies a folder with the dead sockets that a killed writer leaves; Node's own copy refuses them. */
 export function copyFolder(from: string, to: string): void {
   execFileSync("cp", ["-a", `${from}/.`, to]);
 }

@@ -89,7 +89,7 @@ test(
   PATIENCE_MS,
 );
 
-/** As on two machines that share a folder: each believes that it holds the session. */
+/** A log without a lock, as on two machines that share a folder: each believes that it holds the session. */
 function unlocked(folder: string): Log {
   return new FileLog({
     id: "s",

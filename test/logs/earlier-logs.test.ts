@@ -67,7 +67,7 @@ function tornFrom(folder: string, id: string): Buffer {
   return Buffer.concat(names.map((name) => readFileSync(join(folder, name))));
 }
 
-/** For the logs of a version that can be read. */
+/** The events of every readable log of a version. */
 async function eventsOfAll(version: string): Promise<readonly LoggedEvent[]> {
   const all: LoggedEvent[] = [];
   for (const [id, expected] of Object.entries(answersOf(version).logs)) {
@@ -79,7 +79,7 @@ async function eventsOfAll(version: string): Promise<readonly LoggedEvent[]> {
   return all;
 }
 
-/** Opened by an agent with the log's last model. */
+/** Opens the session by an agent with the log's last model. */
 async function reopened(id: string, folder: string): Promise<Session> {
   const store = fileStore(folder);
   const log = await store.open(id, { mode: "read" });

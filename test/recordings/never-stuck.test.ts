@@ -45,7 +45,7 @@ const ODD: readonly Case[] = [
     speaker: GPT,
     answers,
   })),
-  // Where undeclared custom calls are the server's own.
+  // On xAI, undeclared custom calls are the server's own.
   ...["a custom call by a very long name"].map((name) => ({
     name: `xAI: ${name}`,
     speaker: { ...GPT, model: "grok-odd", profile: "xai" },

@@ -75,7 +75,7 @@ export async function scriptedAgent(
   return { emulator, agent, store, modelFrom };
 }
 
-/** Without its own client, whose connections would be counted. */
+/** Starts a server without a client, whose connections would be counted. */
 export async function servedAlone(options: ServedOptions = {}): Promise<Omit<Served, "remote">> {
   const parts = await scriptedAgent(options);
   const problems: string[] = [];

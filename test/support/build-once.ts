@@ -57,7 +57,7 @@ async function bundleCommand(): Promise<void> {
   writeFileSync(join(folder, "chunks.json"), JSON.stringify(Object.fromEntries(chunks)));
 }
 
-/** With its dependencies next to it, as npm would install them. */
+/** Bundles the package with its dependencies next to it, as npm would install them. */
 async function bundlePackage(): Promise<void> {
   const { bundleLibrary } = (await script("bundle-library.mjs")) as {
     readonly bundleLibrary: (outdir: string, dependencies: readonly string[]) => Promise<unknown>;

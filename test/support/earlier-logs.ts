@@ -73,7 +73,7 @@ export function towards({ url }: Pick<Emulator, "url">): typeof fetch {
   };
 }
 
-/** One, unless told otherwise, because every change of settings writes them into the log. */
+/** The tools of these names. Default: one, because every change of settings writes the tools into the log. */
 export function fixtureTools(...names: readonly string[]): readonly Tool[] {
   const used = names.length === 0 ? ["get_weather"] : names;
   return practiceTools({ began: () => undefined }).filter(({ name }) => used.includes(name));
@@ -126,7 +126,7 @@ export async function recordOf(log: Log): Promise<LogRecord> {
   const requests: string[] = [];
   for (let request = 1; request <= (types["response_start"] ?? 0); request += 1) {
     const { body, start, proof } = await rebuildRequest(log, request);
-    // Of the rebuilt body, not the one that the log states: a change shows even if the proof was not "same".
+    // Hashes of the rebuilt body, not those that the log states: a change shows even if the proof was not "same".
     requests.push(`${proof} ${hashOf(body)} ${start.prefixHash}`);
   }
   const preview = hashOf((await previewFromLog(log)).body);

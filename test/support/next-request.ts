@@ -48,7 +48,7 @@ export function bodyText({ body }: RenderedRequest): string {
   return Buffer.concat(body).toString("utf8");
 }
 
-/** Which practice model a target is; its key is needed for the request. */
+/** The key of the practice model that the target is. */
 export function keyOf(settings: Settings): string {
   const names = Object.keys(MODELS) as ModelName[];
   const name = names.find((one) => {

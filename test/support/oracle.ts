@@ -160,7 +160,7 @@ function exceptionOf(
   return undefined;
 }
 
-/** For a thought: its follower cannot be sent, or there is none. */
+/** Why a thought has no follower: the next item cannot be sent, or there is none. */
 function withoutFollower(
   item: ItemEvent,
   { items }: GroupFacts,

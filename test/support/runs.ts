@@ -23,7 +23,7 @@ export function runs(quick: number): RunParameters {
   };
 }
 
-/** For a test of `quick` runs that takes `quickMs`. */
+/** The time limit of a test whose `quick` runs get `quickMs`. */
 export function timeoutFor(quick: number, quickMs = 240_000): number {
   return Number.isNaN(asked) ? quickMs : Math.max(quickMs, (asked / quick) * quickMs);
 }

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 import { expect, test } from "vitest";
 
-/** The errors with which Node would end the process. */
+/** The message of the error with which Node would end the process. */
 function strayError(socket: Socket): string {
   try {
     socket.emit("error", new Error("read ECONNRESET"));

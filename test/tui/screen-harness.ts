@@ -97,12 +97,12 @@ export class ScreenRun {
     return this.rows.join("\n").trimEnd();
   }
 
-  /** On one line, because a text may be broken over rows. */
+  /** The screen on one line, because a text may be broken over rows. */
   get flat(): string {
     return this.rows.map((row) => row.trim()).join(" ");
   }
 
-  /** With everything that has scrolled away. */
+  /** The screen with everything that has scrolled away. */
   get everything(): string {
     const { active } = this.terminal.buffer;
     return this.#lines(0, active.baseY + this.terminal.rows)

@@ -16,7 +16,7 @@ export interface Server {
   readonly link: string;
 }
 
-/** Without a port it uses one on which the server can restart. */
+/** Starts a server. Default port: one on which the server can restart. */
 export async function serve(
   place: Place,
   env: Readonly<Record<string, string>>,

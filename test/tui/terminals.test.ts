@@ -225,7 +225,7 @@ describe.for([
   });
 });
 
-/** Without times and counts, which differ from run to run, and words too long for a row. */
+/** The words of a text, without times and counts, which differ from run to run, and words too long for a row. */
 const words = (text: string): readonly string[] =>
   text.split(/\s+/).filter((word) => word !== "" && word.length < 30 && !/^[\d.]+s$|^\d+$/.test(word));
 

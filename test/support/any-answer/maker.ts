@@ -38,7 +38,7 @@ export const TOOL_NAMES = [
   "",
 ];
 
-/** For one session: ids are its own, and results may be owed from one answer to the next. */
+/** The state of one session: its ids, and the results owed from one answer to the next. */
 export class Maker {
   #count = 0;
   owed: { readonly id: string; readonly type: string }[] = [];

@@ -18,7 +18,7 @@ interface Message {
   readonly blocks: readonly Json[];
 }
 
-/** As the API reads it: neighbours of one role are one message. */
+/** The messages as the API reads them: neighbours of one role are one message. */
 function joined(body: Json): readonly Message[] {
   const messages: { role: string; blocks: Json[] }[] = [];
   for (const one of list(body["messages"])) {
