@@ -1,5 +1,5 @@
 /**
- * Structured output: the answer is JSON that fits a schema, or the turn says why not.
+ * Structured output: the answer is JSON that fits a schema, or the turn says why it does not.
  *
  *   npx tsx --tsconfig examples/tsconfig.json examples/structured-output.ts
  */

@@ -1,6 +1,6 @@
 /**
- * Switching models in the middle: what travels, what stays, and why. The note is only in the encrypted reasoning, so
- * the other model cannot know the number; the first one still can when it is asked again.
+ * Switches models in the middle of a session and shows which thoughts travel, which stay, and why. The number is only in
+ * the encrypted reasoning, so the second model cannot know it. The first model gets its reasoning back.
  *
  *   npx tsx --tsconfig examples/tsconfig.json examples/switch-models.ts
  */
@@ -10,7 +10,7 @@ import { startEmulator } from "throughline/emulator";
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-// One server, two models on it: as with a real provider, one model's ciphertext is useless to the other.
+// One server with two models. As with a real provider, one model cannot read the other's ciphertext.
 const emulator = await startEmulator();
 const first = openai("emu-reasoner", { baseUrl: emulator.baseUrl, apiKey: "example" });
 const second = openai("emu-reasoner-mini", { baseUrl: emulator.baseUrl, apiKey: "example" });

@@ -1,5 +1,5 @@
 /**
- * A tool, live events, and a session that goes on: run it twice.
+ * A tool, live events, and a session that continues: run it twice.
  *
  *   npx tsx --tsconfig examples/tsconfig.json examples/tool.ts [folder]
  */

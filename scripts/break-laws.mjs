@@ -1,6 +1,6 @@
 /**
- * Plants a break of each law in a copy of the repository and expects the tests that guard the law to turn red.
- * Never touches the working tree. Ends with 1 if any break is not caught, or if the tests are red without one.
+ * Plants a break of each law in a copy of the repository and expects the tests that guard the law to fail. Never touches
+ * the working tree. Exits with 1 if a break is not caught, or if the tests fail without one.
  *
  *   node scripts/break-laws.mjs            all laws
  *   node scripts/break-laws.mjs 5 6        only these
@@ -24,12 +24,12 @@ function main() {
   const guards = [...new Set(chosen.flatMap(({ tests }) => tests))];
   const before = copy.run(guards);
   if (before.failed.length > 0 || before.problem !== undefined) {
-    print("The tests are red without any break, so a red one would show nothing:");
+    print("The tests fail without any break, so a failure would prove nothing:");
     for (const name of before.failed) print(`  ${name}`);
     if (before.problem !== undefined) print(before.problem);
     return 1;
   }
-  print(`${guards.length} test files are green without a break.\n`);
+  print(`${guards.length} test files pass without a break.\n`);
 
   let missed = 0;
   for (const { law, title } of laws.filter(isWanted)) {
@@ -38,7 +38,7 @@ function main() {
       const results = copy.attempt(one);
       print(`  break  ${one.what}  (${one.file})`);
       for (const { test, verdict, by } of results) print(`    ${verdict.padEnd(6)} ${test}${by}`);
-      // One red test is enough to guard a law; one that stays green beside it is worth knowing about.
+      // One failing test is enough to guard a law. Tests that still pass are worth knowing about.
       if (!results.some(({ verdict }) => verdict === "red")) missed += 1;
     }
   }

@@ -1,14 +1,14 @@
 /**
- * The logs that every later version must read: real sessions on the file store against the emulator, written into
- * test/fixtures/logs/v<version> with what this program makes of them (expected.json). test/logs/earlier-logs.test.ts
- * holds every later program to it.
+ * Writes the logs that every later version must be able to read: real sessions on the file store against the emulator, in
+ * test/fixtures/logs/v<version>, with this version's results (expected.json). test/logs/earlier-logs.test.ts compares every
+ * later version with them.
  *
  *   node --import tsx scripts/make-log-fixtures.mjs [version]
  *
- * Run it once per version, before the version's format or rendering changes; the version is that of package.json unless
- * given. A folder that is there is never written again: what an earlier program wrote cannot be made anew. A new type of
- * event, dialect or field gets a log of its own in log-fixtures/; a log that an earlier folder has is not made again, so
- * a change of what is tested gets a new name. Ids and times differ from run to run.
+ * Run it once per version, before the format or the rendering changes. The version defaults to that of package.json. An
+ * existing folder is never overwritten, because an earlier program's output cannot be recreated. A new event type, dialect
+ * or field gets a new log in log-fixtures/. Logs that an earlier folder has are not written again, so a changed test needs
+ * a new name. Ids and times differ from run to run.
  */
 import {
   existsSync,
@@ -35,7 +35,7 @@ import { vendors } from "./log-fixtures/vendors.mjs";
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 const out = resolve("test/fixtures/logs", `v${process.argv[2] ?? version}`);
 if (existsSync(out)) {
-  process.stderr.write(`${out} is there: logs of a version are made once and never again\n`);
+  process.stderr.write(`${out} already exists: the logs of a version are written only once\n`);
   process.exit(1);
 }
 
@@ -43,10 +43,10 @@ const recipes = { ...dialects, ...histories, ...healed, ...endings, ...inputs, .
 const earlier = readdirSync(dirname(out), { recursive: true }).map((path) => basename(path, ".jsonl"));
 const isNew = ([name]) => !earlier.includes(name);
 
-// Beside it and renamed at the end: complete or absent.
+// Written next to it and renamed at the end: the folder is complete or absent.
 const folder = mkdtempSync(join(dirname(out), ".making-"));
 try {
-  // Those that are damaged are made of those before.
+  // Damaged logs are made from the ones before.
   for (const all of [recipes, damaged])
     for (const [name, make] of Object.entries(all).filter(isNew)) await tell(name, () => make(name, folder));
   const logs = [];

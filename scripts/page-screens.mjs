@@ -1,6 +1,6 @@
 /**
- * Screenshots of the page: `throughline serve` against a scripted emulator, in a headless Chromium, each state written as
- * a PNG under docs/screens. Builds what it needs into a folder of its own: node --import tsx scripts/page-screens.mjs [folder] [name]
+ * Takes screenshots of the page: `throughline serve` against a scripted emulator, in a headless Chromium. Writes each state
+ * as a PNG to docs/screens. Builds into a temporary folder: node --import tsx scripts/page-screens.mjs [folder] [name]
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

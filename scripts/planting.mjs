@@ -1,6 +1,6 @@
 /**
- * Plants a mistake in a copy of the repository and says which tests turn red. Never touches the working tree.
- * `find` must stand in the file exactly once: a mistake that no longer fits is an error, not a pass.
+ * Plants a bug in a copy of the repository and reports which tests fail. Never touches the working tree. `find` must occur
+ * in the file exactly once: a bug that no longer fits is an error, not a pass.
  *
  * @typedef {{what: string, file: string, find: string, replace: string, tests: string[]}} Planted
  */
@@ -12,10 +12,10 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** A copy to plant in, with `attempt`, `run` and `remove`. */
+/** A copy of the repository with the methods `attempt`, `run` and `remove`. */
 export function makeCopy(name) {
   const copy = mkdtempSync(join(tmpdir(), `throughline-${name}-`));
-  // With what the global set-up of the tests builds from: their children run what was planted too.
+  // Includes the files that the tests' global set-up builds from, so that child processes run the planted bug too.
   for (const part of [
     "src",
     "test",
@@ -40,7 +40,7 @@ function attempt(copy, { file, find, replace, tests }) {
   const path = join(copy, file);
   const whole = readFileSync(path, "utf8");
   if (whole.split(find).length !== 2) {
-    return [{ test: file, verdict: "STALE", by: ": the text to replace does not stand there exactly once" }];
+    return [{ test: file, verdict: "STALE", by: ": the text to replace does not occur exactly once" }];
   }
   writeFileSync(
     path,
@@ -48,7 +48,7 @@ function attempt(copy, { file, find, replace, tests }) {
   );
   try {
     return tests.map((test) => {
-      const { failed, problem } = run(copy, [test], ["--bail=1"]); // one red test is enough
+      const { failed, problem } = run(copy, [test], ["--bail=1"]); // one failing test is enough
       if (problem !== undefined) return { test, verdict: "ERROR", by: `: ${problem}` };
       return failed.length > 0
         ? { test, verdict: "red", by: `: ${failed[0]}` }
@@ -59,14 +59,14 @@ function attempt(copy, { file, find, replace, tests }) {
   }
 }
 
-/** The last cause of a failure: of a property, the assertion and not the list of its inputs. */
+/** The last cause of a failure. For a property this is the assertion, not the list of inputs. */
 function shortly(messages) {
   const lines = messages.join("\n").split("\n");
   const line = lines.findLast((one) => /Error:|expected/.test(one)) ?? lines[0] ?? "";
   return line.trim().slice(0, 160);
 }
 
-/** The names of the failed tests. A file that cannot even be loaded is a problem of the plant, not a red test. */
+/** The names of the failed tests. A file that cannot be loaded is a problem with the planted bug, not a failed test. */
 function run(copy, files, flags = []) {
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
@@ -89,7 +89,7 @@ function run(copy, files, flags = []) {
   const failed = results
     .filter(({ status }) => status === "failed")
     .map(({ fullName, failureMessages }) => `${fullName}\n           ${shortly(failureMessages)}`);
-  // An error outside any test (an uncaught exception) makes the run red as well.
+  // An error outside any test (an uncaught exception) also fails the run.
   if (failed.length === 0 && !parsed.success) return { failed: ["an error outside the tests"] };
   return { failed };
 }

@@ -1,6 +1,6 @@
 /**
- * Text screenshots of the terminal interface: the built command line on a pseudo-terminal against the emulator, each
- * screen written as an SVG under docs/screens. Run after `npm run build`: node scripts/screenshots.mjs
+ * Takes text screenshots of the terminal interface: the built command line on a pseudo-terminal against the emulator.
+ * Writes each screen as an SVG to docs/screens. Run it after `npm run build`: node scripts/screenshots.mjs
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -131,7 +131,7 @@ ${texts.join("\n")}
 `;
 }
 
-/** Cells of one style, side by side. */
+/** Adjacent cells with the same style. */
 function runsOf(line) {
   const runs = [];
   for (let column = 0; column < COLUMNS; column += 1) {

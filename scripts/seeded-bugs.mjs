@@ -1,9 +1,9 @@
 /**
- * Plants each seeded bug in a copy of the repository and expects a named test to turn red: the tests of the tests.
- * Ends with 1 if any is not caught, or if the tests are red without one.
+ * Tests the tests: plants each seeded bug in a copy of the repository and expects a named test to fail. Exits with 1 if a
+ * bug is not caught, or if the tests fail without one.
  *
  *   node scripts/seeded-bugs.mjs              all of them
- *   node scripts/seeded-bugs.mjs sync token   those whose words contain one of these
+ *   node scripts/seeded-bugs.mjs sync token   those whose description contains one of these
  */
 import { makeCopy } from "./planting.mjs";
 import { bugs } from "./seeded-bugs/bugs.mjs";
@@ -25,12 +25,12 @@ function main() {
   const guards = [...new Set(chosen.flatMap(({ tests }) => tests))];
   const before = copy.run(guards);
   if (before.failed.length > 0 || before.problem !== undefined) {
-    print("The tests are red without any bug, so a red one would show nothing:");
+    print("The tests fail without any bug, so a failure would prove nothing:");
     for (const name of before.failed) print(`  ${name}`);
     if (before.problem !== undefined) print(before.problem);
     return 1;
   }
-  print(`${guards.length} test files are green without a bug.\n`);
+  print(`${guards.length} test files pass without a bug.\n`);
 
   let missed = 0;
   for (const one of chosen) {

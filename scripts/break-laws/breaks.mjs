@@ -1,6 +1,6 @@
 /**
- * One entry per way to break a law: a search and its replacement in one file, and the tests that must turn red.
- * `find` must stand in the file exactly once: a break that no longer fits is an error, not a pass.
+ * One entry per way to break a law: a text in one file, its replacement, and the tests that must fail.
+ * `find` must occur in the file exactly once: a break that no longer fits is an error, not a pass.
  *
  * @typedef {{law: number, what: string, file: string, find: string, replace: string, tests: string[]}} Break
  */
@@ -29,7 +29,7 @@ export const laws = [
 export const breaks = [
   {
     law: 1,
-    what: "fields are parsed and written anew when they are sent",
+    what: "fields are parsed and rewritten when they are sent",
     file: "src/runtime/providers/openai-responses/render-items.ts",
     find: "return { text: item.item, members };",
     replace: "return { text: JSON.stringify(JSON.parse(item.item)), members };",
@@ -37,7 +37,7 @@ export const breaks = [
   },
   {
     law: 1,
-    what: "the fields of an item of which some are left out are parsed and written anew",
+    what: "an item with omitted fields is parsed and rewritten",
     file: "src/runtime/providers/openai-responses/render-items.ts",
     find: "members.push(text === value ? member : { key, value: text });",
     replace: "members.push({ key, value: JSON.stringify(JSON.parse(text)) });",
@@ -48,7 +48,7 @@ export const breaks = [
   },
   {
     law: 1,
-    what: "items are parsed and written anew when the log is read",
+    what: "items are parsed and rewritten when the log is read",
     file: "src/base/events/line.ts",
     find: "const item = line.slice(at + ITEM_KEY.length, -1);",
     replace: "const item = JSON.stringify(JSON.parse(line.slice(at + ITEM_KEY.length, -1)));",
@@ -56,7 +56,7 @@ export const breaks = [
   },
   {
     law: 1,
-    what: "items are parsed and written anew when a line is read that has no checksum",
+    what: "items are parsed and rewritten when a line without a checksum is read",
     file: "src/base/events/line.ts",
     find: 'item: sliceMember(line, "item") }',
     replace: "item: JSON.stringify(JSON.parse(line).item) }",
@@ -72,7 +72,7 @@ export const breaks = [
   },
   {
     law: 1,
-    what: "the payload of the terminal event always takes the place of the item's own",
+    what: "the payload of the terminal event always replaces the item's own",
     file: "src/runtime/providers/openai-responses/terminal-items.ts",
     find: 'draft.type === "reasoning" && !draft.opaque',
     replace: 'draft.type === "reasoning"',
@@ -88,7 +88,7 @@ export const breaks = [
   },
   {
     law: 1,
-    what: "a thought goes back in a field the endpoint never gave it in",
+    what: "a thought is sent back in another field than it arrived in",
     file: "src/runtime/providers/openai-chat/request.ts",
     find: "    return refused || !(reasoningFields as readonly string[]).includes(event.itemType);",
     replace: "    return refused && reasoningFields.length === 0;",
@@ -96,7 +96,7 @@ export const breaks = [
   },
   {
     law: 1,
-    what: "a foreign thought is translated into a note nobody asked for",
+    what: "another model's thought becomes a note without being requested",
     file: "src/runtime/fold/guard.ts",
     find: '      context.settings.foreign === "note" &&\n',
     replace: "",
@@ -104,7 +104,7 @@ export const breaks = [
   },
   {
     law: 2,
-    what: "ids stay when the reasoning goes",
+    what: "ids stay when the reasoning is removed",
     file: "src/runtime/fold/guard.ts",
     find: "    ),\n    withIds: false,\n  };",
     replace: "    ),\n    withIds: true,\n  };",
@@ -112,7 +112,7 @@ export const breaks = [
   },
   {
     law: 2,
-    what: "ids go, the reasoning stays, at an endpoint that wants ids",
+    what: "ids are removed and the reasoning stays, at an endpoint that requires ids",
     file: "src/runtime/providers/openai-responses/render-items.ts",
     find: 'key === "id" ? !entry.withIds :',
     replace: 'key === "id" ? !entry.withIds || itemType !== "reasoning" :',
@@ -120,7 +120,7 @@ export const breaks = [
   },
   {
     law: 2,
-    what: "an id that is too long is shortened instead",
+    what: "an id that is too long is shortened",
     file: "src/runtime/providers/openai-responses/item-draft.ts",
     find: '...(id === undefined || id === "" ? {} : { itemId: id }),',
     replace: '...(id === undefined || id === "" ? {} : { itemId: id.slice(0, 64) }),',
@@ -128,7 +128,7 @@ export const breaks = [
   },
   {
     law: 3,
-    what: "what a cut stream left is sent",
+    what: "the items of a cut stream are sent",
     file: "src/runtime/fold/guard.ts",
     find: '  cut: { omit: true, reason: "response_cut", why: "the stream was cut" },',
     replace: "  cut: undefined,",
@@ -161,7 +161,7 @@ export const breaks = [
   },
   {
     law: 4,
-    what: "a tool's results are joined with what a user says next",
+    what: "a tool's results are joined with the user's next message",
     file: "src/runtime/providers/anthropic-messages/render-messages.ts",
     find: '  if (entry.kind === "user") return [userMessage(entry.event, plan, context)];',
     replace:
@@ -170,7 +170,7 @@ export const breaks = [
   },
   {
     law: 4,
-    what: "bytes that were rendered before a correction are used after it",
+    what: "bytes rendered before a correction are used after it",
     file: "src/runtime/providers/growing-request.ts",
     find: `      plan.revision === this.#revision &&
       head.equals(this.#head) &&
@@ -215,7 +215,7 @@ export const breaks = [
   },
   {
     law: 5,
-    what: "every event is synced by itself (the count of syncs is a promise too)",
+    what: "every event is synced separately (the number of syncs is also guaranteed)",
     file: "src/runtime/turn/live-log.ts",
     find: "    if (options.durable === true) await",
     replace: "    if (options.durable !== undefined || drafts.length > 0) await",
@@ -223,7 +223,7 @@ export const breaks = [
   },
   {
     law: 6,
-    what: "a model that takes over a tool loop is asked to think all the same",
+    what: "thinking stays on for a model that takes over a tool loop",
     file: "src/runtime/providers/anthropic-messages/thinking.ts",
     find: '  const on = loop.length === 0 || off !== "disabled" ? wanted : loopThinks(loop, plan, mode, wanted);',
     replace: "  const on = wanted || (loop.length > 0 && loopThinks(loop, plan, mode, wanted));",
@@ -231,7 +231,7 @@ export const breaks = [
   },
   {
     law: 6,
-    what: "thoughts that an endpoint demands are missing and thinking stays on",
+    what: "thoughts that an endpoint requires are missing, and thinking stays on",
     file: "src/runtime/providers/openai-chat/thinking.ts",
     find: '(!lacking || thinkingSwitch === "none")',
     replace: "(lacking || !lacking)",
@@ -255,7 +255,7 @@ export const breaks = [
   },
   {
     law: 6,
-    what: "recovery records another text than the fold has sent",
+    what: "recovery records another text than the fold sent",
     file: "src/runtime/turn/recover.ts",
     find: "    ...resultOfOpenCall(group, call),\n",
     replace: '    ...resultOfOpenCall(group, call),\n    text: "interrupted",\n',
@@ -263,7 +263,7 @@ export const breaks = [
   },
   {
     law: 6,
-    what: "the correction is forgotten with the next request",
+    what: "the next request ignores the correction",
     file: "src/runtime/fold/fold.ts",
     find: "        this.#overrides.push(event);\n",
     replace: "        this.#overrides = [];\n",
@@ -271,7 +271,7 @@ export const breaks = [
   },
   {
     law: 7,
-    what: "why a response failed is not recorded",
+    what: "the reason for a failed response is not recorded",
     file: "src/runtime/turn/record.ts",
     find: "    const { status, ...facts } = end;",
     replace: "    const { status, error: _error, ...facts } = end;",
@@ -279,7 +279,7 @@ export const breaks = [
   },
   {
     law: 7,
-    what: "a tool that throws has succeeded with nothing",
+    what: "a tool that throws counts as successful, with an empty result",
     file: "src/runtime/turn/run-calls.ts",
     find: '      return { status: "error", value: `the tool "${call.name}" failed: ${messageOf(outcome.error)}` };',
     replace: '      return { status: "ok", value: "" };',
@@ -287,7 +287,7 @@ export const breaks = [
   },
   {
     law: 7,
-    what: "a connection that fails behind its answer is an error nobody listens for",
+    what: "a connection error after the answer has no handler",
     file: "src/runtime/wire/via-node.ts",
     find: "    keepQuiet(socket);\n    if (replaced",
     replace: "    if (replaced",
@@ -320,7 +320,7 @@ export const breaks = [
   },
   {
     law: 8,
-    what: "an event of a later version is written anew",
+    what: "an event of a later version is rewritten",
     file: "src/base/events/line.ts",
     find: 'if (event.type === "unknown") return event.raw.slice(0, event.raw.lastIndexOf("}"));',
     replace: 'if (event.type === "unknown") return JSON.stringify(JSON.parse(event.raw)).slice(0, -1);',
@@ -328,7 +328,7 @@ export const breaks = [
   },
   {
     law: 9,
-    what: "a dead writer leaves a spinner turning",
+    what: "the spinner keeps turning after the writer has died",
     file: "src/interface/fragments/response-blocks.ts",
     find: "const generating = options.writerAlive && ((this.#open && !item.done) || item.running);",
     replace: "const generating = (this.#open && !item.done) || item.running;",
@@ -336,7 +336,7 @@ export const breaks = [
   },
   {
     law: 9,
-    what: "a response that ended stays open",
+    what: "an ended response stays open",
     file: "src/interface/fragments/response-blocks.ts",
     find: "    this.#open = false;\n    this.#reasoningTokens",
     replace: "    this.#reasoningTokens",
@@ -344,7 +344,7 @@ export const breaks = [
   },
   {
     law: 9,
-    what: "a block says by itself that it is unfolded",
+    what: "a block decides itself that it is unfolded",
     file: "src/interface/fragments/response-blocks.ts",
     find: "    return { id: key, generating, superseded: this.#superseded };",
     replace:
@@ -361,7 +361,7 @@ export const breaks = [
   },
   {
     law: 10,
-    what: "the emulator does not say what it is",
+    what: "the emulator does not say that it is one",
     file: "src/emulator/http-server.ts",
     find: '    "x-emulator": "throughline",\n',
     replace: "",

@@ -1,8 +1,8 @@
-/** One log per dialect and per way in which an endpoint gives its thoughts and takes them back. */
+/** One log per dialect and per form in which an endpoint sends thoughts and accepts them back. */
 import { fixtureTools, KEY } from "../../test/support/earlier-logs.ts";
 import { chat, messages, responses, session } from "./session.mjs";
 
-/** A tool loop, and a turn that carries it back. */
+/** A tool loop, and a turn that sends it back. */
 const talk =
   (model, options = {}) =>
   (id, folder) =>
@@ -20,7 +20,7 @@ const responsesLogs = {
       await opened.truncate({ keepTurns: 1 });
       await ask("Which number did you think of?");
     }),
-  // Nothing is cut: every thought goes back, because what stands before it hashes to what the log says.
+  // Nothing is cut: every thought is sent back, because the hash of its prefix matches the log.
   "responses-prefix-bound-kept": talk(responses("emu-prefix-bound", "prefix-bound")),
   "responses-no-item-ids": (id, folder) =>
     session(id, folder, { model: responses("emu-bare", "no-item-ids") }, async (_, { ask, faults }) => {
@@ -89,7 +89,7 @@ const responsesLogs = {
     ),
 };
 
-/** An emulator on which the key belongs to that account. */
+/** An emulator on which the key belongs to the given account. */
 const keyOf = (account) => ({ accounts: { [KEY]: account }, switches: { foreignThinking: "drop" } });
 
 const messagesLogs = {
@@ -123,7 +123,7 @@ const messagesLogs = {
         await ask("Thanks");
       },
     ),
-  // The account behind the key became another one: thoughts of before are sent and left unread.
+  // The key now belongs to another account: earlier thoughts are sent and not read.
   "messages-unread": async (id, folder) => {
     for (const account of ["one", "two"])
       await session(id, folder, { model: messages(), emulator: keyOf(account) }, (_, { ask }) =>

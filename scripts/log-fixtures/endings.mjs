@@ -1,4 +1,4 @@
-/** How turns end that do not simply complete, and what tools and permissions leave behind. */
+/** Turns that do not simply complete, and the events that tools and permissions write. */
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
@@ -11,10 +11,10 @@ const run = (command) => ({
   output: [thought("**Running**\n\nA command."), call("run_command", { command })],
 });
 
-/** Looks on until an event that fits has been seen. */
+/** Reads the turn until an event matches. */
 async function until(turn, fits) {
   for await (const event of turn) if (fits(event)) return event;
-  throw new Error("the turn ended before what was waited for");
+  throw new Error("the turn ended before the expected event");
 }
 
 const isText = ({ type }) => type === "text_delta";
@@ -50,7 +50,7 @@ export const endings = {
       await ended(turn, "cancelled");
       await ask("Thanks");
     }),
-  // The files as they stand while an answer is being written are what a process that dies then leaves behind.
+  // Copies the files while an answer is being written: a process that dies then leaves them in this state.
   "interrupted-with-journal": async (id, folder) => {
     const life = "life";
     await session(life, folder, { model: responses() }, async (opened, { ask, faults }) => {

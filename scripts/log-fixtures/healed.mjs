@@ -1,4 +1,4 @@
-/** Refusals that became a correction: every action of `replay_override`, in the words of each dialect. */
+/** Refusals that led to a correction: every action of `replay_override`, with the error texts of each dialect. */
 import { call, chat, messages, responses, say, session, thought } from "./session.mjs";
 
 const refused = (message, code) => ({
@@ -58,7 +58,7 @@ export const healed = {
       await ask("Thanks");
     }),
   "healed-chat-field": (id, folder) =>
-    // Told to be a server that takes reasoning_content back, while it is one that does not.
+    // The profile says that the server accepts reasoning_content, and the server does not.
     session(id, folder, { model: chat("emu-deepseek-old", "deepseek") }, async (_, { ask }) => {
       await ask("What is the weather in Paris?");
       await ask("Thanks");

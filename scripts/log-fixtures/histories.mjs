@@ -1,11 +1,11 @@
-/** What a person does to a history: other models, branches, forks, cuts, summaries. */
+/** User operations on a history: other models, branches, forks, cuts, summaries. */
 import { chat, ended, eventsOf, messages, responses, say, session, thought } from "./session.mjs";
 
 const lastMessage = async (opened) =>
   (await eventsOf(opened)).findLast(({ type }) => type === "user_message").seq;
 
 export const histories = {
-  // Two requests in a row leave out the same: the second only says as which (leftOutAs).
+  // Two consecutive requests omit the same items: the second one only refers to the first (leftOutAs).
   "switch-between-dialects": (id, folder) =>
     session(id, folder, { model: responses() }, async (opened, { ask }) => {
       await ask("What is the weather in Paris?");
@@ -59,7 +59,7 @@ export const histories = {
       await opened.truncate({ keepTurns: 1 });
       await ask("Thanks again");
     }),
-  // Writes the log of the fork too, with the root and the parent it came from.
+  // Also writes the log of the fork, with its root and parent.
   "fork-parent": (id, folder) =>
     session(id, folder, { model: responses() }, async (opened, { ask }) => {
       await ask("What is the weather in Paris?");

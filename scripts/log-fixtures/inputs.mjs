@@ -1,4 +1,4 @@
-/** What is given beside text: pictures, files, large output, an answer by a schema; and text that is hard to write down. */
+/** Inputs other than text: pictures, files, large output, an answer with a schema. Also text that is hard to encode. */
 import { fileStore, tool } from "../../src/index.ts";
 import { call, chat, messages, responses, say, session } from "./session.mjs";
 
@@ -31,7 +31,7 @@ const structured = (model) => (id, folder) =>
     folder,
     {
       model,
-      // The first answer does not fit: the runtime asks for it once more.
+      // The first answer does not fit the schema, so the runtime requests it again.
       steps: [{ output: [say('{"city":"Paris"}')] }, { output: [say('{"city":"Paris","degrees":21}')] }],
     },
     async (_, { ask }) => {
@@ -42,7 +42,7 @@ const structured = (model) => (id, folder) =>
 
 export const inputs = {
   "picture-and-file": async (id, folder) => {
-    // Put there beforehand: of itself only what is too large for a log becomes a blob, and fixtures are to be small.
+    // Stored beforehand: only content that is too large for a log becomes a blob automatically, and fixtures should be small.
     const log = await fileStore(folder).open(id, { mode: "write" });
     const blob = await log.putBlob(Buffer.from(DOT, "base64"));
     const notes = await log.putBlob(Buffer.from("All is well.\n"));
@@ -92,7 +92,7 @@ export const inputs = {
           {
             output: [
               call("get_weather", '{ "city" : "Paris\\u2028", "n": 12345678901234567890, "z": -0 }'),
-              // Provider items stay what they are: numbers no double can hold, repeated escapes, their order.
+              // Provider items stay unchanged: numbers that no double can represent, repeated escapes, the order of members.
               { item: { type: "surprise", z: 1, a: "\u2028\\u2028", nested: { text: "é" } } },
             ],
           },

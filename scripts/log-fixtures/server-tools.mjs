@@ -1,4 +1,4 @@
-/** What providers run themselves: pairs of calls and results, containers, pauses, and what they tell of the request. */
+/** Tools that providers run: pairs of calls and results, containers, pauses, and what they report about the request. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ const found = result("srvtoolu_search", "web_search_tool_result");
 const paused = { status: "incomplete", reason: "pause_turn" };
 const hosted = ["web_search_20250305"];
 
-/** Code of Claude's that asks our tool and waits for the answer. */
+/** Code by Claude that calls our tool and waits for the result. */
 const waits = {
   output: [
     thought("**Code**\n\nIt asks for itself."),
@@ -35,7 +35,7 @@ const asks =
     for (const one of words) await ask(one);
   };
 
-/** The emulator's answers with one text of the stream put for another: what no scenario can say. */
+/** The emulator's answers with one text of the stream replaced by another, which no scenario can express. */
 export const retold = (changes) => (emulator) => async (input, init) => {
   const answer = await towards(emulator)(input, init);
   let text = await answer.text();
@@ -60,7 +60,7 @@ const claude = {
       },
       asks("Run it.", "Thanks", "Thanks again"),
     ),
-  // No answer names a container: the code is left out, and a notice says so.
+  // No answer names a container: the code is omitted, and a notice says so.
   "messages-container-unnamed": (id, folder) =>
     session(
       id,
@@ -84,7 +84,7 @@ const claude = {
       },
       asks("Look it up.", "Thanks"),
     ),
-  // The settings hold the tool as it was given.
+  // The settings contain the tool as it was given.
   "messages-hosted-as-objects": (id, folder) =>
     session(
       id,
@@ -121,7 +121,7 @@ const claude = {
       },
       asks("Hello", "Thanks"),
     ),
-  // What the API cleared of the request, and what its last pass held.
+  // What the API cleared from the request, and the content of its last pass.
   "messages-edits-and-passes": (id, folder) =>
     session(
       id,
@@ -138,7 +138,7 @@ const claude = {
       },
       asks("Look it up.", "Thanks"),
     ),
-  // Deltas that no block has a place for are kept beside its fields.
+  // Deltas that have no place in a block are kept next to its fields.
   "messages-unknown-deltas": (id, folder) =>
     session(
       id,
@@ -181,7 +181,7 @@ const shellOutput = {
 };
 
 const openai = {
-  // Outputs name the call they answer; half a pair takes only the thought before it along.
+  // Outputs name their call. If half a pair is missing, only the thought before it is omitted with it.
   "responses-server-pairs": (id, folder) =>
     session(
       id,
@@ -220,7 +220,7 @@ const openai = {
       },
       asks("Run both.", "Run it again.", "Thanks"),
     ),
-  // An item of an unknown type is left out; the thoughts that led elsewhere stay.
+  // An item of an unknown type is omitted. Thoughts before other items stay.
   "responses-omits-alone": (id, folder) =>
     session(
       id,
@@ -242,7 +242,7 @@ const openai = {
       },
       asks("Surprise me.", "Thanks"),
     ),
-  // What the parameters say of `include` and `reasoning` is added to what is asked for anyway.
+  // `include` and `reasoning` of the parameters are added to our own.
   "responses-united-parameters": (id, folder) =>
     session(
       id,
@@ -255,7 +255,7 @@ const openai = {
       },
       asks("What is the weather in Paris?", "Thanks"),
     ),
-  // A custom call to none of our tools was run by xAI; the emulator is not xAI, wants an output and is healed once.
+  // xAI runs custom calls that are not ours. The emulator is not xAI and requires an output, which is healed once.
   "responses-server-custom-calls": (id, folder) =>
     session(
       id,
@@ -284,7 +284,7 @@ const openai = {
     ),
 };
 
-/** As `torn-in-a-tool-loop`, of a turn that the provider paused. */
+/** Like `torn-in-a-tool-loop`, for a turn that the provider paused. */
 const torn = {
   "torn-behind-a-pause": (id, folder) => {
     const lines = readFileSync(join(folder, "messages-paused.jsonl"), "utf8").split("\n");

@@ -1,4 +1,4 @@
-/** What every recipe needs: an emulator of its own, and a session on the file store that talks to it. */
+/** Needed by every recipe: a separate emulator, and a session on the file store that uses it. */
 import { loadScenario, parseFaults, startEmulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore } from "../../src/index.ts";
 import { fixtureModel, fixtureTools, SYSTEM, towards } from "../../test/support/earlier-logs.ts";
@@ -15,12 +15,12 @@ export const call = (name, args, call_id) => ({
   function_call: { name, arguments: args, ...(call_id === undefined ? {} : { call_id }) },
 });
 
-/** Answers to thanks, short and without a thought: such a turn is there to carry back what came before it. */
+/** Short answers without a thought. The purpose of such a turn is to send back what came before it. */
 const welcome = Array.from({ length: 6 }, () => ({ when: "Thanks", output: [say("Welcome.")] }));
 
 /**
- * `steps` are the emulator's answers, its own model speaks after them; `agent` are further options of the agent, and
- * `fetch` is made for the emulator: `towards` unless given.
+ * `steps` are the emulator's answers; after them its built-in model answers. `agent` has further options of the agent.
+ * `fetch` makes the fetch for the emulator. Default: `towards`.
  * Resolves when the session is closed.
  */
 export async function session(id, folder, given, run) {
@@ -41,7 +41,7 @@ export async function session(id, folder, given, run) {
     await run(opened, {
       emulator,
       faults: (...texts) => emulator.addFaults(...texts.map((text) => parseFaults(text)[0])),
-      /** The turn must end as told; a recipe that makes something else is wrong. */
+      /** The turn must end with this status; otherwise the recipe is wrong. */
       ask: (input, more) => ended(opened.send(input, more)),
       agent: made,
     });

@@ -1,9 +1,9 @@
-/** How models and vendors differ: their switches and fields, the ways not to think, and streams that hold two answers. */
+/** Differences between models and vendors: switches and fields, ways to turn thinking off, and streams with two answers. */
 import { fixtureTools } from "../../test/support/earlier-logs.ts";
 import { retold } from "./server-tools.mjs";
 import { call, chat, ended, messages, responses, say, session, thought } from "./session.mjs";
 
-/** A tool loop, and turns that carry it back. */
+/** A tool loop, and turns that send it back. */
 const talk =
   (model, options = {}) =>
   (id, folder) =>
@@ -13,7 +13,7 @@ const talk =
       await ask("Thanks");
     });
 
-/** Another answer begins in the middle of every first one. */
+/** In every first answer, another one begins in the middle. */
 const spliced = (model, events) => (id, folder) =>
   session(id, folder, { model }, async (_, { ask, faults }) => {
     faults(...Array.from({ length: 3 }, () => `spliced-start=${events}`));
@@ -37,7 +37,7 @@ const switches = {
   "chat-shows-thinking": talk(chat("emu-minimax", "minimax")),
   "chat-effort-words": talk(chat("emu-kimi-k3", "moonshot", { effort: "medium" })),
   "chat-thinking-as-parts": talk(chat("emu-mistral", "mistral", { effort: "low" })),
-  // Two fields of one thought, each of which goes back where it came from.
+  // A thought in two fields. Each is sent back in its own field.
   "chat-two-fields": talk(chat("emu-fireworks", "copilot-chat"), {
     fetch: retold([
       [/"reasoning_content":/g, '"reasoning_text":'],
@@ -55,7 +55,7 @@ const switches = {
 };
 
 const thinking = {
-  // The second reads the thoughts of the first, and cannot be told not to think.
+  // The second model reads the thoughts of the first, and its thinking cannot be turned off.
   "messages-reads-thoughts-of": (id, folder) =>
     session(id, folder, { model: messages("emu-claude-adaptive") }, async (opened, { ask }) => {
       await ask("Think of a number.");
@@ -70,7 +70,7 @@ const thinking = {
 
 const refused = (message) => ({ type: "http", status: 400, message });
 
-/** Told after the first turn, which must end as said. */
+/** After the first turn, one request is refused with this message and healed. */
 const mended =
   (model, message, options = {}) =>
   (id, folder) =>
@@ -126,7 +126,7 @@ const healedNow = {
     "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
   ),
   "healed-chat-kept-field": mended(chat("emu-glm", "zai"), "Unknown parameter: 'thinking.clear_thinking'."),
-  // A turn that ended behind a tool's result, at an endpoint whose profile does not say what it takes.
+  // A turn that ended after a tool's result, at an endpoint whose profile does not say what it accepts.
   "healed-chat-user-after-tool": (id, folder) =>
     session(id, folder, { model: chat("emu-mistral", "generic-chat") }, async (opened, { ask, emulator }) => {
       emulator.addFaults({ type: "none" }, { type: "http", status: 401 });
@@ -146,7 +146,7 @@ const healedNow = {
         await ask("Thanks again");
       },
     ),
-  // It always thinks, and wants thoughts that calls of another model do not have: they become a note.
+  // The model always thinks and requires thoughts that another model's calls do not have. The calls become a note.
   "healed-chat-calls-as-note": (id, folder) =>
     session(id, folder, { model: chat("emu-groq", "groq") }, async (opened, { ask }) => {
       await ask("What is the weather in Paris?");
@@ -157,7 +157,7 @@ const healedNow = {
 };
 
 const histories = {
-  // The branch leads behind the tool's result, and the new turn has no message of its own.
+  // The branch ends after the tool's result, and the new turn has no message.
   "retry-of-a-failed-step": (id, folder) =>
     session(
       id,
@@ -170,7 +170,7 @@ const histories = {
         await ask("Thanks");
       },
     ),
-  // Names that no API takes back, at home and abroad.
+  // Tool names that no API accepts, at home and abroad.
   "mapped-tool-names": (id, folder) =>
     session(
       id,

@@ -1,4 +1,4 @@
-/** What every client of the AI SDK does, whatever API it speaks. */
+/** The conversation of every AI SDK client, on any API. */
 import assert from "node:assert/strict";
 
 export async function conversation(sdk, settings, way) {

@@ -1,5 +1,5 @@
 /**
- * Where a client is installed, and what its process is told: addresses of loopback, a key that is none, no telemetry.
+ * A client's folder and environment: loopback addresses, a dummy key, no telemetry.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { delimiter, dirname, join } from "node:path";
 
 import { runToEnd } from "../../bench/processes.mjs";
 
-/** Install scripts do not run: what they fetch, a client's file finds in the packages themselves. */
+/** Install scripts do not run. A client's file finds what they would fetch in the packages themselves. */
 const INSTALL = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
 
-/** The folder with the client's packages; installs them if this list of them is not there yet. */
+/** Returns the folder with the client's packages. Installs them unless this exact list is installed. */
 export async function installed({ client, node, cache }) {
   const list = client.packages.join(" ");
   const key = createHash("sha256").update(list).digest("hex").slice(0, 12);
@@ -37,7 +37,7 @@ export function versionsIn(dir, packages) {
     .join(", ");
 }
 
-/** Nothing of the user's own settings; every way out of loopback leads to a port where nobody listens. */
+/** Contains none of the user's settings. Every proxy leads to a port where nothing listens. */
 export function environmentOf({ work, url, baseUrl, key, node }) {
   const nowhere = "http://127.0.0.1:9";
   return {

@@ -1,4 +1,4 @@
-/** What every client of LangChain does, whatever API it speaks. */
+/** The conversation of every LangChain client, on any API. */
 import assert from "node:assert/strict";
 
 export async function byHand(model, look, ToolMessage) {

@@ -1,5 +1,5 @@
 /**
- * Clients that are programs: run in the client's folder, with what they print.
+ * Runs clients that are programs, in the client's folder, and returns their output.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Resolves to what it printed; rejects with both of its outputs if it ends with anything but 0. */
+/** Resolves to its output. Rejects with both outputs if the exit code is not 0. */
 export function runProgram(command, args, { env, cwd, timeoutMs = 120_000 } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -31,7 +31,7 @@ export function runProgram(command, args, { env, cwd, timeoutMs = 120_000 } = {}
   });
 }
 
-/** A file inside an installed package whose folder begins with these words, such as the binary for this machine. */
+/** A file in an installed package whose folder name begins with this text, such as the binary for this machine. */
 export function packageFile(dir, begins, path) {
   const scope = begins.includes("/") ? begins.slice(0, begins.indexOf("/")) : "";
   const folder = join(dir, "node_modules", scope);

@@ -1,11 +1,11 @@
 /**
- * Real clients, as their makers publish them, hold a conversation with tools on the strict emulator. Each is installed
- * into a folder of its own under the temporary folder (kept for the next run), runs in a process of its own, and fails
- * if it throws, if a request is refused, or if its own check says so. Ends with 1 if a client failed.
+ * Published clients hold a conversation with tools on the strict emulator. Each is installed into its own folder in the
+ * temporary folder (kept for the next run) and runs in its own process. It fails if it throws, if a request is refused, or
+ * if its own check fails. Exits with 1 if a client failed.
  *
  *   npm run test:clients                        all of them; needs a network to install them, and loopback to run
  *   npm run test:clients -- --only codex,pi     those whose name contains one of these
- *   npm run test:clients -- --show              and what each of them printed
+ *   npm run test:clients -- --show              also prints the output of each client
  */
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,13 +38,13 @@ async function main() {
   const clients = await clientsIn(join(HERE, "clients"));
   const chosen = clients.filter(({ name }) => wanted?.some((word) => name.includes(word)) ?? true);
   if (chosen.length === 0) {
-    print(`No client has such a name; there are: ${clients.map(({ name }) => name).join(", ")}.`);
+    print(`No client has this name. Clients: ${clients.map(({ name }) => name).join(", ")}.`);
     return 2;
   }
   const node = await peerNode((text) => process.stderr.write(`${text}\n`));
   const counts = { ok: 0, failed: 0, "not installed": 0 };
   for (const client of chosen) {
-    // One after the other: a client that is slow beside others would look broken.
+    // One after the other: next to others, a slow client might look broken.
     const { verdict, words } = await tryClient(client, node);
     counts[verdict] += 1;
     print(`${verdict.padEnd(13)} ${client.name}: ${words}`);
@@ -69,7 +69,7 @@ async function tryClient(client, node) {
     return { verdict: "not installed", words: shortly(error) };
   }
   const versions = versionsIn(dir, client.packages);
-  // The client's file stands beside its packages: so its imports find them.
+  // The client's file is next to its packages, so that its imports find them.
   cpSync(HERE, join(dir, "real-clients"), { recursive: true });
   const work = mkdtempSync(join(tmpdir(), `client-${client.name}-`));
   const emulator = await startEmulator();
@@ -93,10 +93,10 @@ async function tryClient(client, node) {
   }
 }
 
-/** What every client must hold, then what this one must. */
+/** Runs the checks for every client, then this client's own. */
 function judge(client, emulator) {
   const { requests, totals } = emulator.report();
-  if (totals.requests === 0) throw new Error("it never asked the emulator");
+  if (totals.requests === 0) throw new Error("it sent no request to the emulator");
   const refused = requests.filter(({ verdict }) => verdict === "refused");
   const allowed = client.refusals ?? 0;
   if (refused.length > allowed) throw new Error(`${refused.length} requests were refused`);

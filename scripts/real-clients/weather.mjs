@@ -1,4 +1,4 @@
-/** The tool the clients bring: the built-in model knows prompts for it. */
+/** The clients' tool. The built-in model has prompts for it. */
 export const weather = {
   name: "get_weather",
   description: "The weather in a city.",

@@ -1,4 +1,4 @@
-/** The Agents SDK: its runner makes the tool loop; histories by hand, by previous response, and streamed. */
+/** The Agents SDK: its runner runs the tool loop. Histories by hand, by previous response, and streamed. */
 import assert from "node:assert/strict";
 
 import { weather } from "../weather.mjs";

@@ -1,4 +1,4 @@
-/** The AI SDK on the Messages API: whole and streamed, with thinking as each model takes it. */
+/** The AI SDK on the Messages API: streamed and not, with thinking in the form that each model accepts. */
 import { conversation } from "../ai-sdk.mjs";
 import { weather } from "../weather.mjs";
 

@@ -1,4 +1,4 @@
-/** The AI SDK on the Responses API: its default, where the server stores and items are referred to, and without. */
+/** The AI SDK on the Responses API: with its default, in which the server stores items and requests refer to them, and without. */
 import { conversation } from "../ai-sdk.mjs";
 import { weather } from "../weather.mjs";
 

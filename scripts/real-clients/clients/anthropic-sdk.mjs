@@ -1,4 +1,4 @@
-/** The official client on the Messages API, with the loop written by hand: whole answers, and streamed ones. */
+/** The official client on the Messages API, with a hand-written loop, streamed and not. */
 import assert from "node:assert/strict";
 
 import { weather } from "../weather.mjs";
@@ -57,7 +57,7 @@ async function conversation(send) {
   assert.match(await ask("Which number was it?"), /I thought of \d+/);
 }
 
-/** What else the client offers: counting, models, a limit that ends the answer. */
+/** Other features of the client: counting, models, a limit that ends the answer. */
 async function counted(anthropic) {
   const messages = [{ role: "user", content: "Write a long answer." }];
   const { input_tokens: tokens } = await anthropic.messages.countTokens({ model: "emu-claude", messages });

@@ -1,4 +1,4 @@
-/** The official client's tool runner: over a thread that the server holds, and with the whole history each time. */
+/** The official client's tool runner: with a thread on the server, and with the whole history each time. */
 import assert from "node:assert/strict";
 
 import { weather } from "../weather.mjs";

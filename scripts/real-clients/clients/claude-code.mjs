@@ -1,4 +1,4 @@
-/** Claude Code without its screen: a command, a file, and a number it must not forget, on models of three kinds. */
+/** Claude Code without its interface: a command, a file, and a number it must remember, on three kinds of models. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,6 +26,6 @@ export const client = {
   },
 
   check({ report }) {
-    assert.equal(report.totals.prefixBreaks, 0, "a request did not begin as the one before");
+    assert.equal(report.totals.prefixBreaks, 0, "a request did not begin like the one before");
   },
 };

@@ -1,4 +1,4 @@
-/** Codex, with functions (a model it does not know) and in its code mode (one it does): tools that items bring. */
+/** Codex, with functions (for a model it does not know) and in its code mode (for one it knows), with tools defined by items. */
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

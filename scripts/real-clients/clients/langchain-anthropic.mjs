@@ -1,4 +1,4 @@
-/** LangChain on the Messages API: the loop by hand, and its agent. */
+/** LangChain on the Messages API: a hand-written loop, and its agent. */
 import { byAgent, byHand } from "../langchain.mjs";
 import { weather } from "../weather.mjs";
 

@@ -1,4 +1,4 @@
-/** LangChain on the Responses API: the loop by hand (stateless, and by previous response), and its agent. */
+/** LangChain on the Responses API: a hand-written loop (stateless, and by previous response), and its agent. */
 import { byAgent, byHand } from "../langchain.mjs";
 import { weather } from "../weather.mjs";
 

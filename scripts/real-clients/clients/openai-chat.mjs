@@ -1,4 +1,4 @@
-/** The official client on chat completions: its own tool runner, streamed and not, and the loop by hand. */
+/** The official client on chat completions: its own tool runner, streamed and not, and a hand-written loop. */
 import assert from "node:assert/strict";
 
 import { weather } from "../weather.mjs";

@@ -1,4 +1,4 @@
-/** The official client on the Responses API, with the loop written by hand: state kept by the server, and by us. */
+/** The official client on the Responses API, with a hand-written loop: state kept by the server, and by the client. */
 import assert from "node:assert/strict";
 
 import { weather } from "../weather.mjs";

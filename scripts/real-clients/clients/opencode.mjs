@@ -1,4 +1,4 @@
-/** opencode on the Responses API: its bash tool, then the same session again. */
+/** opencode on the Responses API: its bash tool, then the same session continued. */
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
