@@ -1,13 +1,13 @@
 /**
- * Correctness first: what an adapter saw, and what the server saw of it, must be what the generator made. A total that
- * differs fails the sample; a difference that is known has a name here and is taken off by that rule, not by a tolerance.
+ * Correctness first: what an adapter received, and what the server received from it, must equal what the generator made. A
+ * different total fails the sample. Known differences have a named rule that subtracts them; there is no tolerance.
  *
  * @module
  */
 import { historyItems, historyStep } from "./load/history.mjs";
 import { toolOutput, truthOf } from "./load/scenarios.mjs";
 
-/** Each rule turns an adapter's totals into what they would be without the difference. */
+/** Each rule converts an adapter's totals to what they would be without the difference. */
 export const KNOWN_DIFFERENCES = [
   {
     adapter: "pi",
@@ -20,7 +20,7 @@ export function known(ciphertext) {
   return `${ciphertext.length} ${ciphertext.slice(0, 16)} ${ciphertext.slice(-16)}`;
 }
 
-/** What a sample has to report, and what the server has to have seen. */
+/** The totals that a sample must report, and those that the server must have received. */
 export function expectationOf(sample) {
   const { kind, scenario, order = {} } = sample;
   if (kind === "build") {
@@ -64,7 +64,7 @@ export function expectationOf(sample) {
   };
 }
 
-/** The first request after a session was opened carries all of it. */
+/** The first request after opening a session contains all of its items. */
 function allSteps(steps) {
   const items = Array.from({ length: steps }, (_, step) => historyStep(step)).flat();
   return {
@@ -73,7 +73,7 @@ function allSteps(steps) {
   };
 }
 
-/** What is wrong with a sample, in words; nothing if it is right. */
+/** The problems of a sample as text; empty if there are none. */
 export function problemsOf(adapter, expected, { totals = {} }, server = {}) {
   const rules = KNOWN_DIFFERENCES.filter((rule) => rule.adapter === adapter && expected.truth !== undefined);
   const corrected = rules.reduce((sum, { correct }) => correct(sum, expected.truth), totals);

@@ -1,6 +1,6 @@
 /**
- * The part of docs/performance.md that a run writes: the facts of the run, the table, the spread, the growth. The rest of
- * the document is written by people.
+ * Writes the generated part of docs/performance.md: the facts of the run, the table, the spread, the growth. The rest of
+ * the document is written by hand.
  *
  * @module
  */
@@ -62,7 +62,7 @@ function factsText({ date, versions, peers, machine, minutes, command, load }) {
   ].join("\n");
 }
 
-/** By how much, the worst first: what is left to do. */
+/** The missed targets and by how much, the worst first. */
 function missedText(lines, columns) {
   const titles = new Map(columns.map(({ id, title }) => [id, title]));
   const missed = lines
@@ -112,7 +112,7 @@ function row(cells) {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-/** Columns of words; the others are figures. */
+/** Columns with text; the others have figures. */
 const WORDS = new Set(["", "row", "unit", "verdict"]);
 
 function markdown([head, ...body]) {

@@ -1,8 +1,8 @@
 /**
- * Can one emulator process keep its pace? 500 streams at once, 20 deltas per second each, read by another process.
- * Lag of a delta = when it arrived − when it was due. Due is n × 50 ms after the start of its stream, and the start is
- * the earliest that fits all its deltas, so a slow first delta counts as lag too. Falling behind shows as a lag that
- * grows: the verdict is on the median of the last second; a noisy neighbour shows in the 99th percentile only.
+ * Can one emulator process keep its pace? It serves 500 streams at once, 20 deltas per second each, to another process.
+ * The lag of a delta is its arrival time minus its due time. Delta n is due n × 50 ms after the start of its stream. The
+ * start is the earliest time that fits all deltas, so a slow first delta also counts as lag. If the emulator falls behind,
+ * the lag grows, so the verdict uses the median of the last second. Other load only affects the 99th percentile.
  *
  *   node --import tsx bench/emulator-load.mjs [streams=500] [seconds=15] [perSecond=20]
  */
@@ -165,6 +165,6 @@ function firstLine(child) {
       resolve(text.slice(0, text.indexOf("\n")));
     };
     child.stdout.on("data", read);
-    child.once("exit", () => reject(new Error("the process ended before it said anything")));
+    child.once("exit", () => reject(new Error("the process ended before it printed anything")));
   });
 }

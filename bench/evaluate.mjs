@@ -1,7 +1,7 @@
 import { VARIANTS } from "./rows.mjs";
 /**
- * Results → the lines of the table: for each variant the median over repetitions of its ratio to its floor, the spread,
- * and whether ours meets the target.
+ * Turns results into the lines of the table: for each variant, the median ratio to its floor over all repetitions, the
+ * spread, and whether ours meets the target.
  *
  * @module
  */
@@ -40,7 +40,7 @@ function keyOf(sample, variant, rep) {
   return `${sample} ${variant} ${rep}`;
 }
 
-/** One value per repetition, always against a sample of the same repetition. */
+/** One value per repetition, always relative to a sample of the same repetition. */
 function valueOf(line, result, at) {
   const { sample, variant, rep } = result;
   if (line.against === undefined) return [line.value(result)];
@@ -50,7 +50,7 @@ function valueOf(line, result, at) {
   return base === undefined ? [] : [line.value(result, base)];
 }
 
-/** Ours must meet it with the store off and on, and on every Node it was measured on. */
+/** Ours must meet the target with the store off and on, and on every measured Node. */
 function verdictOf({ target }, cells) {
   if (target === undefined) return undefined;
   const own = OURS.filter((id) => cells[id] !== undefined);

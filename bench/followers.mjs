@@ -1,9 +1,10 @@
 /**
- * What following many sessions of other processes costs: node bench/followers.mjs [sessions] [seconds]
- * Makes that many small sessions, follows all of them in this process, and prints the share of a core that takes at rest,
- * without writers and with live ones elsewhere; then how long an event takes from its append in another process to the
- * follower. Then `serve` with a stream for each of them, at rest too. Shares are the mean of all windows of five seconds
- * and their median: V8 collects once, some seconds after a burst of work. Linux; needs `npm run build`.
+ * Measures the cost of following many sessions of other processes: node bench/followers.mjs [sessions] [seconds]
+ * Creates small sessions, follows all of them in this process, and prints the share of a core that this takes at rest,
+ * without writers and with live writers in another process. Then it prints the time from an append in another process to
+ * the follower, and the share of a core that `serve` takes with an idle stream for each session. Shares are the mean and
+ * the median of windows of five seconds, because V8 collects garbage once, some seconds after a burst of work. Linux
+ * only; needs `npm run build`.
  */
 import { fork, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -22,7 +23,7 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 if (process.send === undefined) await measure(Number(process.argv[2] ?? 2000), Number(process.argv[3] ?? 60));
 else await write(process.argv[2], Number(process.argv[3]));
 
-/** The other process: holds some of the sessions, and appends when told to. */
+/** The other process: it holds some of the sessions and appends on request. */
 async function write(folder, count) {
   const store = fileStore(folder);
   const logs = [];
@@ -92,7 +93,7 @@ async function follow(reader, signal, delays) {
   await reader.close();
 }
 
-/** The server in a process of its own, as it is shipped. */
+/** The server in its own process, as shipped. */
 async function served(home, streams, seconds) {
   const cli = new URL("../dist/cli/main.js", import.meta.url).pathname;
   const child = spawn(process.execPath, [cli, "serve", "--port", "0"], {
@@ -120,7 +121,7 @@ async function served(home, streams, seconds) {
   }
 }
 
-/** Milliseconds, in all its threads. */
+/** The processor time of all its threads, in milliseconds. */
 function cpuOf(pid) {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13);
   return (Number(user) + Number(system)) * 10;

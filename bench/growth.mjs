@@ -1,5 +1,5 @@
 /**
- * Cost against size: the rows that are measured at several sizes, and the order in which each adapter's cost grows.
+ * Cost against size: the rows that are measured at several sizes, and the order of growth of each adapter's cost.
  *
  * @module
  */
@@ -16,8 +16,8 @@ const TITLES = {
 };
 
 /**
- * For each row with sizes: the median CPU of each variant at each size it was measured at. The order is that between the
- * two largest ones: at the small ones it is hidden by what every run costs.
+ * For each row with sizes: the median CPU time of each variant at each measured size. The order of growth is computed from
+ * the two largest sizes, because at small sizes the fixed cost of a run hides it.
  */
 export function growthOf(results, options) {
   const sized = samplesOf(options).filter(({ size }) => size !== undefined);

@@ -1,6 +1,6 @@
 /**
- * What an installation weighs. Ours: packed, and installed into an empty folder. Peers: what is installed for them here,
- * with everything they need.
+ * Measures the size of an installation. Ours is packed and installed into an empty folder. For peers it is the packages
+ * that are installed here, with all dependencies.
  *
  * @module
  */
@@ -68,7 +68,7 @@ function packagesIn(modules) {
     });
 }
 
-/** Size on disk of all files below. */
+/** The total size of all files in the folder. */
 function sizeOf(path, leaveOut = () => false) {
   const { size } = lstatSync(path);
   if (!lstatSync(path).isDirectory()) return size;
@@ -77,7 +77,7 @@ function sizeOf(path, leaveOut = () => false) {
     .reduce((sum, name) => sum + sizeOf(join(path, name), leaveOut), 0);
 }
 
-/** The packages that are reached from these by dependencies (and by peer dependencies that must be there). */
+/** The packages reachable from these through dependencies and required peer dependencies. */
 function closureOf(names) {
   const found = new Map();
   const visit = (name, from) => {
@@ -102,7 +102,7 @@ function closureOf(names) {
   return { mb: bytes / 1e6, packages: found.size };
 }
 
-/** As Node resolves it: upwards, the nearest one. */
+/** Like Node's resolution: the nearest one, upwards. */
 function locate(name, from) {
   for (let folder = from; ; folder = dirname(folder)) {
     const path = join(folder, "node_modules", name);

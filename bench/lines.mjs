@@ -1,10 +1,10 @@
 /**
- * The lines of the table: which figure of which sample, against what, and its target.
+ * The lines of the table: the figure of a sample, what it is compared with, and the target.
  *
- * A ratio is the figure of a sample over that of its floor in the same repetition. An amount is the figure itself, or
- * what `value` makes of it and of another sample: `self`, the same adapter's of another size; `floor`, its floor's.
- * `alone`: the title where the line above is not there to say what it belongs to.
- * `instead`: the smaller sample that stands in for an adapter which is left out of the large one; the table says so.
+ * A ratio is the figure of a sample divided by that of its floor in the same repetition. An amount is the figure itself,
+ * or the result of `value` for it and another sample: `self` (the same adapter at another size) or `floor` (its floor).
+ * `alone` is the title without the line above it. `instead` is the smaller sample for adapters that are excluded from the
+ * large one; the table says so.
  *
  * @module
  */
@@ -48,7 +48,7 @@ function amount(id, title, { figure, unit }, sample, target) {
   };
 }
 
-/** A cost at one size over the cost at another, both of the same adapter. */
+/** The cost at one size divided by the cost at another, of the same adapter. */
 function growth(id, title, figure, sample, self, target) {
   const value = (large, small) => figure(large) / figure(small);
   return { id, title, sample, target, unit: "× own cost", form: "amount", against: "self", self, value };

@@ -1,8 +1,8 @@
 /**
- * How close lists of sessions come to what any listing must do: read the folder and stat every log.
- * node bench/list-sessions.mjs [sessions] [rounds]: makes a folder of that many sessions and measures, in one process, the
- * first list (no session has a summary yet), a list of all by their summaries, the newest 20, and a search by title over
- * all; then `throughline sessions list` as a command. Prints medians. Needs `npm run build`.
+ * Compares session lists with the minimum that any listing must do: read the folder and stat every log.
+ * node bench/list-sessions.mjs [sessions] [rounds] creates a folder of sessions and measures, in one process, the first
+ * list (no session has a summary yet), a list of all sessions from their summaries, the newest 20, and a search by title;
+ * then `throughline sessions list` as a command. Prints medians. Needs `npm run build`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ async function timed(work) {
 }
 
 async function median(work) {
-  await work(); // the folder's pages are in memory for all of them
+  await work(); // warms the page cache, so that all measurements start equal
   const times = [];
   for (let round = 0; round < rounds; round += 1) times.push(await timed(work));
   return times.toSorted((a, b) => a - b)[Math.floor(rounds / 2)];

@@ -1,15 +1,15 @@
 /**
- * Load on the server: 200 clients on the event streams of 50 sessions that are always in a turn, 20 of them too slow.
- * Prints what the server process holds, minute by minute. Run `npm run build` before.
+ * Loads the server: 200 clients follow the event streams of 50 sessions that are always in a turn. 20 of the clients are
+ * too slow. Prints the memory of the server process every minute. Run `npm run build` first.
  *
  *   node bench/load-sse.mjs [minutes=10] [clients=200] [sessions=50] [slow=20] [turns=20]
  *
- * `turns`: so many turns has a session, then a new one takes its place and its clients move over once they have read all
- * of it. 0: the same sessions all the time, whose logs grow for as long as it runs; a writer holds its log in memory.
+ * `turns` is the number of turns of a session. Then a new session replaces it, and its clients move over once they have
+ * read all of it. With 0, the same sessions run all the time and their logs keep growing; a writer holds its log in memory.
  *
- * A slow client stops reading its socket. The kernel takes some megabytes in its place; when those are full the server's
- * own backlog grows, and at its limit the server drops the client. It then reads what is left, comes back with
- * Last-Event-ID, and every event must have come exactly once. What slow clients follow is told faster, for this reason.
+ * A slow client stops reading its socket. The kernel buffers some megabytes; then the server's own backlog grows, and at
+ * its limit the server drops the client. The client reads the rest, reconnects with Last-Event-ID, and must have received
+ * every event exactly once. The sessions of slow clients send faster, so that their backlogs fill up.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ const firstLine = (child) =>
 const run = (env, ...args) =>
   spawn(process.execPath, [cli, ...args], { cwd: home, env, stdio: ["ignore", "pipe", "ignore"] });
 
-/** Processes of their own: an emulator keeps every request it was sent, and that must not be counted. */
+/** Separate processes: an emulator keeps every request it receives, and its memory must not be counted. */
 const scenario = join(home, "wordy.json");
 const text = "A river gathers what its valley gives it and carries it down to the sea. ".repeat(200);
 writeFileSync(scenario, JSON.stringify({ steps: [{ output: [{ message: text }] }], afterwards: "repeat" }));
@@ -88,7 +88,7 @@ const counts = {
   missing: 0,
 };
 
-/** Asked a second time when the connection was closed the moment it was used again: turns bring an id of their own. */
+/** Sent again if the connection was closed at the moment it was reused. This is safe, because turns have an id. */
 async function ask(path, body) {
   const once = () =>
     fetch(`http://127.0.0.1:${port}/api/sessions${path}`, {
@@ -101,11 +101,11 @@ async function ask(path, body) {
   return answer;
 }
 
-/** One place for a session; `last` is told once it has had its turns. */
+/** A slot for a session. `last` is set when the session has had all its turns. */
 const slots = Array.from({ length: sessions }, (_, number) => ({ number, session: undefined }));
 const followers = new Set();
 
-/** Turns one after the other, for as long as it runs. */
+/** Runs turns one after the other until the end of the run. */
 async function keepBusy(slot) {
   for (let generation = 0; !over(); generation += 1) {
     const session = { id: `s${slot.number}-${generation}`, last: undefined };
@@ -131,7 +131,7 @@ async function oneTurn(id) {
   }
 }
 
-/** Reads a place's sessions one after the other, each to its last event. */
+/** Reads the sessions of a slot one after the other, each to its last event. */
 class Follower {
   #slot;
   #slow;
@@ -147,7 +147,7 @@ class Follower {
     this.#connect();
   }
 
-  /** Moves on when all of this session was read and there is another. */
+  /** Moves to the next session when this one is read to its end and there is another. */
   look() {
     const { last } = this.#session;
     if (last === undefined || this.#after < last) return;
@@ -223,7 +223,7 @@ const memory = () => Number(/VmRSS:\s+(\d+)/.exec(status())[1]) / 1024;
 const busy = slots.map((slot) => keepBusy(slot));
 const start = Date.now();
 const minute = [];
-/** When there were twice as many sessions as places: by then all are of every length. */
+/** Reached when there were twice as many sessions as slots: by then, sessions of every length run. */
 let steady;
 const report = setInterval(() => {
   const at = (Date.now() - start) / 60_000;

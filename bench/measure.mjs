@@ -1,5 +1,5 @@
 /**
- * Takes the samples: all variants in turn, then all again, so that what disturbs the machine disturbs everybody.
+ * Takes the samples: all variants in turn, then all again, so that a disturbance of the machine affects all of them.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { importSample, versionSample } from "./starts.mjs";
 export async function measure({ samples, variants, nodes, library, reps, say }) {
   const folder = mkdtempSync(join(tmpdir(), "throughline-bench-"));
   const clean = () => rmSync(folder, { recursive: true, force: true });
-  process.once("exit", clean); // also when a signal ends the run
+  process.once("exit", clean); // even if a signal ends the run
   const server = await startServer(nodes.own);
   const results = [];
   const problems = [];
@@ -63,7 +63,7 @@ export async function measure({ samples, variants, nodes, library, reps, say }) 
   return { results, problems };
 }
 
-/** The floor of a file that is opened has no session to send from. */
+/** The floor opens a file and has no session to send from. */
 function expectedOf(expected, { adapter }) {
   const { events } = expected.totals;
   return adapter === "floor" && events !== undefined ? { totals: { events } } : expected;
@@ -73,7 +73,7 @@ function takesPart({ only, cap = [], noFile = false }, { adapter, store }) {
   return (only?.includes(adapter) ?? true) && !cap.includes(adapter) && !(noFile && store === "file");
 }
 
-/** What must be there before the clock runs. */
+/** Prepares everything that a sample needs before it is measured. */
 async function prepare(sample, { server, folder, nodes, library }) {
   if (sample.scenario !== undefined) await server.prepare(sample.scenario);
   await server.prepare("tiny");
@@ -121,9 +121,9 @@ async function take(sample, variant, { folder, server, nodes, library, libraryPa
   }
 }
 
-/** What ours wrote and synced in this repetition, for the floor that has to do the same. */
+/** The bytes and syncs of our sample in this repetition. Its floor has to write as much. */
 function writtenByOurs(results, sample, rep) {
   const ours = results.find((one) => one.sample === sample && one.variant === "ours-file" && one.rep === rep);
-  if (ours === undefined) throw new Error("there is no sample of ours to write as much as");
+  if (ours === undefined) throw new Error("there is no sample of ours for the floor to match");
   return { syncs: ours.syncs, logBytes: ours.logBytes };
 }

@@ -1,5 +1,5 @@
 /**
- * Makes the session that the row `open` opens, once per run, in a process of its own: the file is copied for each sample.
+ * Creates the session that the row `open` opens, once per run and in its own process. Each sample gets a copy of the file.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { runToEnd } from "./processes.mjs";
 const STEPS_OF_A_TURN = 13;
 const made = new Map();
 
-/** The path of the file, and how many events and steps it has. */
+/** The path of the file, and its number of events and steps. */
 export async function fileStoreTemplate(node, { folder, library, events }) {
   const key = `${folder}/${events}`;
   if (!made.has(key)) {

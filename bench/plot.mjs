@@ -1,7 +1,7 @@
 /**
- * The plots of docs/performance.md, drawn by hand: every row's ratio to the floor on one logarithmic axis, and cost against
- * size. Each adapter has a shape of its own besides its colour; the background is part of the picture, so that it can be
- * read on a light and on a dark page.
+ * Draws the plots of docs/performance.md as SVG: every row's ratio to the floor on one logarithmic axis, and cost against
+ * size. Each adapter has its own shape in addition to its colour. The picture includes its background, so that it is
+ * readable on light and dark pages.
  *
  * @module
  */

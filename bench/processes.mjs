@@ -1,5 +1,5 @@
 /**
- * The processes of a run. All of them end with it: the server when its standard input closes, a sample by a signal.
+ * The processes of a run. All of them end with it: the server when its standard input closes, a sample through a signal.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export function here(name) {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** Runs to its end and resolves to what it printed; rejects with what it said on standard error. */
+/** Runs a program and resolves to its output. Rejects with its standard error if it fails. */
 export function runToEnd(command, args, { timeoutMs = MAX_SAMPLE_MS, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const from = performance.now();
@@ -68,7 +68,7 @@ export async function startServer(node) {
   };
 }
 
-/** The process of turn-server.mjs: what it uses, and its HTTP API with the token. */
+/** Starts turn-server.mjs. Returns its resource usage and its HTTP API with the token. */
 export async function startTurnServer(providerUrl) {
   const child = spawn(process.execPath, [here("turn-server.mjs"), providerUrl], {
     stdio: ["pipe", "pipe", "inherit"],

@@ -1,5 +1,5 @@
 /**
- * What is measured and by whom: the variants, and the samples of each row.
+ * What is measured: the variants, and the samples of each row.
  *
  * @module
  */
@@ -8,8 +8,9 @@ export const PEERS = ["openai", "ai", "agents", "pi", "langchain"];
 export const ADAPTERS = ["floor", "ours", ...PEERS];
 
 /**
- * Who runs. `floor`: whom it is compared with. Peers need Node 22 and run on Node 24; ours and the floor run there and on
- * the Node that started the benchmark. `ours-file` comes before its floor, which writes and syncs as much as it did.
+ * The variants. `floor` names the variant that each is compared with. Peers need Node 22 and run on Node 24. Ours and the
+ * floor run there and on the Node that started the benchmark. `ours-file` comes before its floor, which writes and syncs
+ * as much as it did.
  */
 export const VARIANTS = [
   { id: "floor", adapter: "floor", node: "24", store: "memory", floor: "floor" },
@@ -24,7 +25,7 @@ export const VARIANTS = [
 const HOUSE = ["floor", "ours"];
 const KB = 1024;
 
-/** The sizes of all samples; `quick` is a tenth of each, to try the harness itself. */
+/** The sizes of all samples. `quick` is a tenth of each, to test the harness itself. */
 export function sizesOf({ quick = false } = {}) {
   const scaled = (size) => Math.round(size / (quick ? 10 : 1));
   return {
@@ -41,15 +42,15 @@ export function sizesOf({ quick = false } = {}) {
   };
 }
 
-/** One answer that is read to its end. */
+/** One answer, read to its end. */
 function ask(row, scenario, more = {}) {
   return { id: scenario, row, kind: "ask", scenario, reps: 3, ...more };
 }
 
 /**
- * Samples. `only`: adapters that take part. `peerReps`: repetitions of peers, where theirs are long. `cap`: adapters that
- * are left out because they would take minutes; they are measured at the smaller sizes of the same row. `noFile`: the
- * store makes no difference to it.
+ * The samples. `only` lists the adapters that take part. `peerReps` is the number of repetitions of slow peers. `cap` lists
+ * adapters that are excluded because they would take minutes; they are measured at the smaller sizes of the same row.
+ * `noFile` means that the store makes no difference.
  */
 export function samplesOf(options) {
   const sizes = sizesOf(options);

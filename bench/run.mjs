@@ -1,6 +1,6 @@
 /**
- * The benchmark: Throughline, its peers and the floor on the same generated load. docs/performance.md says what the rows
- * mean. Progress goes to standard error, the table to standard output.
+ * The benchmark: Throughline, its peers and the floor on the same generated load. docs/performance.md explains
+ * the rows. Progress goes to standard error, the table to standard output.
  *
  *   npm run bench                                     all rows; writes bench/results/latest.json and docs/performance.md
  *   npm run bench -- ROW [...] [--reps N] [--only ours,floor,openai] [--quick]
@@ -56,13 +56,13 @@ function orderOf(given) {
   return { rows, reps, only, quick: values.quick === true };
 }
 
-/** Figures to a thousandth; without what is only needed on the way. */
+/** Rounds figures to a thousandth and removes intermediate values. */
 function plain(key, value) {
   if (typeof value === "number") return Number(value.toFixed(3));
   return key === "doneAt" ? undefined : value;
 }
 
-/** Everything the document was made from. */
+/** All data that the document is made from. */
 function recordOf(record) {
   return `${JSON.stringify(record, plain)}\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * One sample: a fresh process, one adapter, one kind of work. Prints one line of JSON: what it cost and what it saw.
- * Processor time and wall time are taken around the work only, after a small request that loads what is loaded once.
+ * Takes one sample: a new process, one adapter, one kind of work. Prints the cost and the totals as one line of JSON.
+ * Processor time and wall time cover the work only, after a small request that loads everything that is loaded once.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { median } from "./statistics.mjs";
 
 const order = JSON.parse(process.argv[2]);
 
-/** Runs the work; `stop`, which it is given, ends the measurement before its end. */
+/** Runs the work. It may call `stop` to end the measurement early. */
 async function measured(work) {
   let cost;
   const before = process.cpuUsage();
@@ -28,7 +28,7 @@ function nothingSeen() {
   return { text: 0, reasoning: 0, arguments: 0, calls: 0, ciphertexts: () => [] };
 }
 
-/** Enough of a ciphertext to know it by. */
+/** Enough of a ciphertext to identify it. */
 function known(ciphertext) {
   return `${ciphertext.length} ${ciphertext.slice(0, 16)} ${ciphertext.slice(-16)}`;
 }
@@ -37,7 +37,7 @@ function totalsOf({ text, reasoning, arguments: args, calls, ciphertexts }) {
   return { text, reasoning, arguments: args, calls, ciphertexts: ciphertexts().map(known) };
 }
 
-/** What stands in the body of a request. */
+/** The items in the body of a request. */
 function replayed(body) {
   const { input } = JSON.parse(Buffer.from(body).toString());
   const ciphertexts = input.flatMap(({ encrypted_content: text }) =>
@@ -58,7 +58,7 @@ const kinds = {
     return { ...cost, totals: totalsOf(seen) };
   },
 
-  /** A tool loop; the processor time so far is noted whenever the tool runs. */
+  /** A tool loop. Each run of the tool records the processor time so far. */
   async loop(client) {
     const seen = nothingSeen();
     const marks = [];
@@ -72,7 +72,7 @@ const kinds = {
     return { ...cost, lastTenthMs, totals: { ...totalsOf(seen), steps: marks.length } };
   },
 
-  /** From a history in memory to the bytes of a request, and again for the turn after it. */
+  /** From a history in memory to the bytes of a request, and the same for the next turn. */
   async build(client) {
     const items = historyItems(order.items);
     const build = await client.builder(items, historyStep(order.items));
@@ -86,7 +86,7 @@ const kinds = {
     return { ...costs[0], nextCpuMs: costs[1].cpuMs, bodyBytes: Buffer.byteLength(cold), totals };
   },
 
-  /** From a file to a session that knows its state; with `send`, to the bytes of its first request. */
+  /** From a file to an open session or, with `send`, to the bytes of its first request. */
   async open(client) {
     let opened;
     const cost = await measured(async (stop) => {
@@ -132,7 +132,7 @@ const kinds = {
     return { ...cost, medianMs: median(times), totals: totalsOf(total) };
   },
 
-  /** The age of each delta where it arrives; the server wrote the time into it. */
+  /** The age of each delta on arrival. The server writes the time into it. */
   async lat(client) {
     const ages = [];
     const onText = (delta) => ages.push(Number(process.hrtime.bigint() - BigInt(delta)) / 1e6);
@@ -150,5 +150,5 @@ const result = await kinds[order.kind](client);
 const peakMb = process.resourceUsage().maxRSS / 1024;
 const facts = (await client.facts?.()) ?? {};
 const line = `${JSON.stringify({ ...result, peakMb, node: process.version, ...facts })}\n`;
-// Connections that are kept alive would keep the process; what is written to a pipe must be out before it ends.
+// Open connections would keep the process alive, and output to a pipe must be flushed before it ends.
 process.stdout.write(line, () => process.exit(0));

@@ -1,8 +1,8 @@
 /**
- * Does one server process keep its event loop free? 500 sessions with a turn each, 20 deltas a second from a provider in
- * another process, every session followed by one client in a third. Prints the lag of the server's event loop
- * (`monitorEventLoopDelay`) while all of them stream, and whether its p99 is within 100 ms. An idle server is measured
- * beside it: its lag is that of the machine, and where that is high the run says nothing. Needs `npm run build`.
+ * Does one server process keep its event loop free? 500 sessions run a turn each, with 20 deltas a second from a provider
+ * in another process. A client in a third process follows every session. Prints the lag of the server's event loop
+ * (`monitorEventLoopDelay`) while all of them stream, and whether its p99 is within 100 ms. An idle server is measured at
+ * the same time: its lag is that of the machine, and if it is high, the run proves nothing. Needs `npm run build`.
  *
  *   node bench/server-lag.mjs [sessions=500] [seconds=25] [perSecond=20]
  *
@@ -18,7 +18,7 @@ import { ResponseWriter } from "./load/response.mjs";
 import { startTurnServer } from "./processes.mjs";
 
 const TARGET_MS = 100;
-/** All turns are begun within this time, and the last seconds of the first are not counted. */
+/** All turns begin within this time, and the last seconds of the first turns are not counted. */
 const EDGE_MS = 5000;
 
 if (process.argv[2] === "follow") follow(...process.argv.slice(3));
@@ -50,7 +50,7 @@ async function main(sessions = 500, seconds = 25, perSecond = 20) {
       }),
     );
     const startMs = performance.now() - from;
-    await Promise.all([server.figures(), idle.figures()]); // from here on it is measured
+    await Promise.all([server.figures(), idle.figures()]); // the measurement starts here
     const before = await countDeltas();
     const began = performance.now();
     await pause(seconds * 1000);
@@ -79,7 +79,7 @@ async function main(sessions = 500, seconds = 25, perSecond = 20) {
   }
 }
 
-/** Answers everybody with the same words, a delta at a time; all streams are told by one clock with ten phases. */
+/** Answers every request with the same text, one delta at a time. One clock with ten phases paces all streams. */
 async function startProvider(deltas, paceMs) {
   const writer = new ResponseWriter(new Random(11));
   writer.message(new Random(12).words(deltas));
@@ -112,7 +112,7 @@ async function startProvider(deltas, paceMs) {
   return provider;
 }
 
-/** In a process of its own: one stream of each session, read as it comes. A line on standard input asks for the count. */
+/** In its own process: reads one stream of each session. A line on standard input requests the count. */
 function follow(url, token, sessions) {
   let deltas = 0;
   for (let n = 0; n < Number(sessions); n += 1) {

@@ -1,7 +1,7 @@
 /**
- * The one server of a benchmark run: a process of its own that answers with bytes made beforehand, so that it never is
- * what is measured. `POST /SCENARIO/RUN/v1/responses` answers, `GET /prepare/SCENARIO` makes the bytes, `GET /seen/RUN`
- * tells what a run has sent. It ends when its standard input does, so none is left behind.
+ * The server of a benchmark run. It is a separate process and answers with prepared bytes, so that its cost is not
+ * measured. `POST /SCENARIO/RUN/v1/responses` answers, `GET /prepare/SCENARIO` prepares the bytes, and `GET /seen/RUN`
+ * returns what a run has sent. It ends when its standard input closes, so that no server is left behind.
  *
  * @module
  */
@@ -53,7 +53,7 @@ function take(request, response, name, id) {
   });
 }
 
-/** As fast as it is read. */
+/** Sends as fast as the client reads. */
 function pour(response, bytes, ended) {
   let at = 0;
   const more = () => {
@@ -70,12 +70,12 @@ function pour(response, bytes, ended) {
   more();
 }
 
-/** Only deltas are paced: what stands before the first and after the last one goes with it. */
+/** Only deltas are paced. Events before the first one and after the last one are sent with them. */
 function isDelta(piece) {
   return piece.includes(".delta\n");
 }
 
-/** All paced streams by one clock: ten phases, so that not all of them speak at the same moment. */
+/** One clock paces all streams. It has ten phases, so that not all of them send at the same moment. */
 const streams = {
   timers: new Map(),
   count: 0,
@@ -119,7 +119,7 @@ function stamped(piece) {
   return copy;
 }
 
-/** Read after the measurement: what the last request carried, in its order. */
+/** Parsed after the measurement: the items of the last request, in order. */
 function seen(id) {
   const run = runs.get(id);
   if (run === undefined) return JSON.stringify({ requests: 0, bytes: 0, items: 0, ciphertexts: [] });

@@ -1,6 +1,6 @@
 /**
- * What a run needs and may have to fetch first: the peers (own package.json and lockfile), a Node they run on, our build.
- * Nothing of it touches the project's own packages.
+ * Prepares a run: installs the peers (with their own package.json and lock file) and a Node for them, and checks our build.
+ * It does not touch the project's own packages.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { here, runToEnd } from "./processes.mjs";
 export const ROOT = dirname(here("."));
 const INSTALL = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
 
-/** A Node that is new enough for the peers: the one that runs this, or one in a folder of its own. */
+/** A Node that is new enough for the peers: the running one, or one installed into its own folder. */
 export async function peerNode(say) {
   const given = process.env.THROUGHLINE_BENCH_NODE;
   if (given !== undefined) return given;
@@ -42,7 +42,7 @@ function npm(args, options = {}) {
   });
 }
 
-/** Ours is measured as it is published: built. */
+/** Our package is measured as published, so it must be built. */
 export async function builtLibrary(say) {
   const entry = join(ROOT, "dist/index.js");
   if (!existsSync(entry)) {
@@ -60,7 +60,7 @@ function newest(folder) {
     .reduce((time, entry) => Math.max(time, statSync(join(entry.parentPath, entry.name)).mtimeMs), 0);
 }
 
-/** What is measured of each peer. */
+/** The measured packages of each peer. */
 export const PACKAGES = [
   "openai",
   "ai",
@@ -72,7 +72,7 @@ export const PACKAGES = [
   "@langchain/core",
 ];
 
-/** The exact versions that are installed, by package. */
+/** The exact installed versions, by package. */
 export function versionsOf(names) {
   return Object.fromEntries(
     names.map((name) => {

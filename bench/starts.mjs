@@ -1,5 +1,5 @@
 /**
- * Cold starts: what importing a library costs above bare node, and how long the command line takes to say its version.
+ * Cold starts: the cost of importing a library in addition to bare Node, and the time of `--version` on the command line.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 
 import { here, runToEnd } from "./processes.mjs";
 
-/** What a user of each would import for a tool loop. */
+/** The modules that a user of each would import for a tool loop. */
 const IMPORTS = {
   floor: ["node:http"],
   openai: ["openai"],
@@ -17,7 +17,7 @@ const IMPORTS = {
   langchain: ["langchain", "@langchain/openai"],
 };
 
-/** The processor time of the whole process, from its start to the end of the import. */
+/** The processor time of the process, from its start to the end of the import. */
 export async function importSample(node, adapter, library) {
   const names = adapter === "ours" ? [library] : adapter === "floor" ? [] : IMPORTS[adapter];
   const code = [

@@ -11,14 +11,14 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Median, least and greatest; undefined of nothing. */
+/** Median, minimum and maximum; undefined for an empty list. */
 export function spread(values) {
   const known = values.filter((value) => Number.isFinite(value));
   if (known.length === 0) return undefined;
   return { median: median(known), min: Math.min(...known), max: Math.max(...known), count: known.length };
 }
 
-/** The exponent k of cost ≈ size^k, by least squares on logarithms; 1 is linear. */
+/** The exponent k in cost ≈ size^k, by least squares on logarithms; 1 is linear. */
 export function orderOfGrowth(points) {
   if (points.length < 2) return undefined;
   const logs = points.map(([size, cost]) => [Math.log(size), Math.log(cost)]);

@@ -14,7 +14,7 @@ export function figure(value) {
   return size >= 0.1 ? value.toFixed(2) : value.toFixed(3);
 }
 
-/** The median and, of more than one repetition, the least and the greatest. */
+/** The median and, for more than one repetition, the minimum and the maximum. */
 export function cellText(cell, { withSpread = true } = {}) {
   if (cell === undefined) return "–";
   if (cell.wrong === true) return "WRONG";

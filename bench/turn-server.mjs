@@ -1,7 +1,7 @@
 /**
- * A process with one Throughline server (memory store) before the provider at `argv[2]`; for the scripts that measure the
- * server. Prints its address and token, then for every line on its standard input what it has used since the last one:
- * processor time, memory, the lag of its event loop, its streams. Ends when its standard input does.
+ * A process with one Throughline server (memory store) that uses the provider at `argv[2]`, for the scripts that measure
+ * the server. Prints its address and token. For every line on its standard input it prints its usage since the last one:
+ * processor time, memory, event loop lag, and streams. Ends when its standard input closes.
  *
  * @module
  */
@@ -20,7 +20,7 @@ const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const loop = monitorEventLoopDelay({ resolution: 5 });
 loop.enable();
 let cpu = process.cpuUsage();
-/** Processor time from one look at the loop to the next: of the lag, what is our own and not the machine's. */
+/** Processor time between two samples of the loop: our own share of the lag, without the machine's. */
 const work = createHistogram();
 let looked = process.cpuUsage();
 setInterval(() => {
@@ -29,7 +29,7 @@ setInterval(() => {
   looked = process.cpuUsage();
 }, 5);
 say({ url: server.url, token: server.token });
-// 5 ms are the pause between two looks at the loop, and no lag.
+// The 5 ms between two samples of the loop are not lag.
 const lag = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - 5);
 for await (const _ of createInterface({ input: process.stdin })) {
   const { user, system } = process.cpuUsage(cpu);

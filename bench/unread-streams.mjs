@@ -1,6 +1,6 @@
 /**
- * What clients that open a session's event stream and never read it cost a turn of that session. Turns without and with
- * such clients alternate in one run; the figure is the ratio of the medians. Needs `npm run build`.
+ * Measures how much clients that open a session's event stream and never read it slow down a turn of that session. Turns
+ * with and without such clients alternate; the result is the ratio of the medians. Needs `npm run build`.
  *
  *   node bench/unread-streams.mjs [readers=200] [deltas=5000] [rounds=5]
  *
@@ -34,7 +34,7 @@ function openUnread(id) {
   const { hostname, port, host } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.pause();
-  socket.on("error", () => undefined); // dropped for not reading
+  socket.on("error", () => undefined); // the server drops it, because it does not read
   socket.write(
     `GET /api/sessions/${id}/events HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${server.token}\r\n\r\n`,
   );
@@ -73,10 +73,10 @@ for (let round = 0; round < rounds; round += 1) {
 const of = (samples, key) => median(samples.map((one) => one[key]));
 const row = (name, key, unit) => {
   const [low, high] = [of(alone, key), of(beside, key)];
-  return `${name}: ${low.toFixed(0)} ${unit} alone, ${high.toFixed(0)} ${unit} beside them, ratio ${(high / low).toFixed(2)}\n`;
+  return `${name}: ${low.toFixed(0)} ${unit} alone, ${high.toFixed(0)} ${unit} with them, ratio ${(high / low).toFixed(2)}\n`;
 };
 process.stdout.write(
-  `node ${process.version}, a turn of ${deltas} deltas beside ${readers} streams that are not read, median of ${rounds}\n${row("wall", "wallMs", "ms")}${row("processor", "cpuMs", "ms")}${row("memory", "rssMb", "MB")}`,
+  `node ${process.version}, a turn of ${deltas} deltas with ${readers} unread streams, median of ${rounds}\n${row("wall", "wallMs", "ms")}${row("processor", "cpuMs", "ms")}${row("memory", "rssMb", "MB")}`,
 );
 server.end();
 provider.close();

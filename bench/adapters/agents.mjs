@@ -1,5 +1,5 @@
 /**
- * The OpenAI Agents SDK: `run` with `stream: true`. Where one answer is measured it stops at its tool calls.
+ * The OpenAI Agents SDK: `run` with `stream: true`. If one answer is measured, it stops at its tool calls.
  *
  * @module
  */
@@ -92,7 +92,7 @@ export async function createClient() {
   };
 }
 
-/** Wire items as the SDK keeps them. */
+/** Wire items in the SDK's own form. */
 function itemsOf(items) {
   return items.map((item) => {
     switch (item.type) {

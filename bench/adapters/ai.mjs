@@ -1,5 +1,5 @@
 /**
- * The AI SDK: `streamText` over `@ai-sdk/openai`, everything read from the stream of all its parts.
+ * The AI SDK: `streamText` over `@ai-sdk/openai`, read through `result.stream`, which has all parts.
  *
  * @module
  */
@@ -44,7 +44,7 @@ async function respond(model, messages, seen, { execute, steps = 1 } = {}) {
         break;
       case "reasoning-end": {
         const text = part.providerMetadata?.openai?.reasoningEncryptedContent;
-        // Each part of a summary ends; the ciphertext is that of its item.
+        // Each summary part has its own end event; the ciphertext belongs to the item.
         if (typeof text === "string" && text !== ciphertexts.at(-1)) ciphertexts.push(text);
         break;
       }
@@ -99,7 +99,7 @@ export async function createClient() {
   };
 }
 
-/** Wire items as the messages that the SDK itself would have kept. */
+/** Wire items as the messages that the SDK itself would store. */
 function messagesOf(items) {
   return items.flatMap((item) => {
     switch (item.type) {

@@ -1,6 +1,6 @@
 /**
- * A fetch that stops the clock when it is given the bytes of a request, keeps them, and answers with a word. Every adapter
- * but the floor is given it for the rows that end with the request.
+ * A fetch that stops the clock when it gets the bytes of a request, keeps them, and returns a short answer. Every adapter
+ * except the floor uses it for the rows that end with the request.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export function captureFetch() {
   const sent = { stop: undefined, body: undefined };
   const fetch = async (url, init) => {
     const body = init?.body ?? (url instanceof Request ? await url.text() : "");
-    // Text still has to become bytes: where a client leaves that to fetch, it is done here.
+    // A client that passes text leaves the encoding to fetch, so it is done here.
     sent.body = typeof body === "string" ? Buffer.from(body) : body;
     sent.stop();
     return new Response(bytes, { headers: { "content-type": "text/event-stream" } });

@@ -1,6 +1,6 @@
 /**
- * The floor: what any client must do, by hand. node:http, a splitter, JSON.parse of every event, JSON.stringify of every
- * request. Keeps nothing back for a retry, checks nothing, writes no log (unless it is told to write as much as ours did).
+ * The floor: the minimum that any client must do. node:http, a splitter, JSON.parse of every event, JSON.stringify of every
+ * request. It does not retry or check anything, and writes no log, except as much as ours did if that is measured.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const HEAD = {
   tools: [{ type: "function", ...TOOL, strict: false }],
 };
 
-/** Data of the events in a stream of text. Pieces of an unfinished event are kept in a list and looked at once. */
+/** The data of the events in a text stream. Chunks of an unfinished event are kept in a list and joined once. */
 class Splitter {
   #pieces = [];
   #endsWithBreak = false;
@@ -152,7 +152,7 @@ export async function createClient({
   };
 }
 
-/** As many bytes and as many syncs as ours needed, evenly before and after each request. */
+/** Writes and syncs as much as ours did, evenly before and after each request. */
 class Disk {
   #file;
   #piece;

@@ -1,6 +1,6 @@
 /**
- * LangChain: `ChatOpenAI.stream` over the Responses API, chunks joined with `concat` as its users do. The loop is the
- * plain one of its documentation, which costs less than its agent graph.
+ * LangChain: `ChatOpenAI.stream` over the Responses API, with chunks joined by `concat` as its users do. The loop is the
+ * plain one from its documentation, which is cheaper than its agent graph.
  *
  * @module
  */
@@ -90,7 +90,7 @@ export async function createClient() {
   };
 }
 
-/** Wire items as it keeps them: the items of an answer stand in the message's metadata. */
+/** Wire items in its own form: the items of an answer are in the message's metadata. */
 function messagesOf(items) {
   const messages = [];
   let output = [];

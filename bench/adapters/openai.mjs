@@ -1,5 +1,5 @@
 /**
- * The official SDK: `responses.create` with `stream: true`. It has no loop; the one here is what its users write.
+ * The official SDK: `responses.create` with `stream: true`. It has no tool loop; this is the loop that its users write.
  *
  * @module
  */

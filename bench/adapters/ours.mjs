@@ -1,5 +1,5 @@
 /**
- * Throughline as it is built, through its public interface: createAgent, openai, a store, session.send and its events.
+ * The built Throughline, through its public interface: createAgent, openai, a store, session.send and its events.
  *
  * @module
  */
@@ -59,7 +59,7 @@ export async function createClient({ dist, store: kind, folder }) {
         store: library.fileStore(join(file, "..")),
         id,
       });
-      // What the fold knows, in case it is only made when it is asked for.
+      // Reads the fold's result, in case it is computed lazily.
       const events = session.lastSeq + 1;
       if (session.interrupted || session.usage.inputTokens === 0 || session.context === undefined)
         throw new Error("the session was not read");
@@ -79,8 +79,8 @@ export async function createClient({ dist, store: kind, folder }) {
 }
 
 /**
- * Stops the clock when the bytes go to the transport. An injected fetch is given them a moment later: for it, and only for
- * it, the pieces are joined into one.
+ * Stops the clock when the bytes go to the transport. An injected fetch gets them a moment later, because its body, and only
+ * its body, is joined into one.
  */
 function whenSent(sent) {
   return ({ type }) => {
@@ -116,14 +116,14 @@ async function follow(turn, seen) {
   seen.ciphertexts = () => thoughts.map(({ item }) => JSON.parse(item).encrypted_content);
 }
 
-/** What has been written so far. */
+/** The bytes and syncs so far. */
 function written(folder, counts) {
   const logs = fs.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   const sizes = logs.map((name) => fs.statSync(join(folder, name)).size);
   return { syncs: counts?.syncs, logBytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** Counted where Node makes them, before the library is loaded: nothing in it has to take part. */
+/** Counts Node's own calls and is installed before the library is loaded, so that the library needs no hook. */
 function countSyncs() {
   const counts = { syncs: 0 };
   for (const name of ["fdatasync", "fsync", "fdatasyncSync", "fsyncSync"]) {

@@ -111,7 +111,7 @@ export async function createClient() {
   };
 }
 
-/** Wire items as pi keeps them: a step is one message, the item itself is in the signature. */
+/** Wire items in pi's own form: a step is one message, and the signature contains the item. */
 function messagesOf(items) {
   const messages = [];
   let content = [];

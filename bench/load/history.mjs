@@ -1,12 +1,12 @@
 /**
- * A long history as wire items: one user's message, then steps of a thought, a call and its output. ASCII, like most.
+ * A long history as wire items: one user message, then steps of a thought, a call and its output. ASCII, like most text.
  *
  * @module
  */
 import { Random } from "./random.mjs";
 import { TOOL } from "./scenarios.mjs";
 
-/** `count` items, the last one a tool's output. */
+/** Returns `count` items. The last one is a tool's output. */
 export function historyItems(count) {
   const items = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Begin." }] }];
   for (let step = 0; items.length + 3 <= count; step += 1) items.push(...historyStep(step));

@@ -1,6 +1,6 @@
 /**
- * A seeded source of numbers and words: the same load in every process, so that the server's bytes and the truth they are
- * checked against are made from the same numbers.
+ * A seeded source of numbers and words. Every process generates the same load, so that the server's bytes and the expected
+ * totals come from the same numbers.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** Below `limit`. Mulberry32: small, and good enough for a load. */
+  /** A number below `limit`. Mulberry32 is small and good enough for a load. */
   next(limit) {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -27,7 +27,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
   }
 
-  /** About what a token is. */
+  /** A word about as long as a token. */
   word() {
     return this.next(25) === 0 ? ODD[this.next(ODD.length)] : WORDS[this.next(WORDS.length)];
   }

@@ -1,6 +1,6 @@
 /**
- * One streamed answer of the Responses API, event by event, in the shapes the real one has (numbered events, padding
- * against length attacks, every item once more in `done` and in `completed`).
+ * One streamed answer of the Responses API, event by event, like the real API's: numbered events, padding against length
+ * attacks, and every item again in `done` and in `completed`.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export class ResponseWriter {
   #events = [];
   #output = [];
   #id;
-  /** What a client must have seen in the end. */
+  /** The totals that a client must have at the end. */
   truth = { text: 0, reasoning: 0, summaryParts: 0, arguments: 0, calls: 0, ciphertexts: [] };
 
   constructor(random) {
@@ -26,7 +26,7 @@ export class ResponseWriter {
     return this.#events.length;
   }
 
-  /** `parts`: for each part of the summary its deltas. */
+  /** `parts` has the deltas of each part of the summary. */
   reasoning(parts, ciphertext) {
     const id = `rs_${this.#random.hex(48)}`;
     const at = { item_id: id, output_index: this.#output.length };
@@ -98,7 +98,7 @@ export class ResponseWriter {
     return Buffer.from(this.#events.join(""));
   }
 
-  /** The answer's events one by one, for the rows that send them in time. */
+  /** The events of the answer, for the rows that pace them. */
   finishInPieces() {
     this.#push("response.completed", { response: this.#response("completed", this.#output) });
     return this.#events.map((event) => Buffer.from(event));

@@ -1,12 +1,12 @@
 /**
- * What the server answers, by name ("mixed-20000"): the bytes, and the truth a client's totals are compared with.
+ * The server's answers, by name ("mixed-20000"): the bytes, and the totals that a client's totals are compared with.
  *
  * @module
  */
 import { Random } from "./random.mjs";
 import { ResponseWriter } from "./response.mjs";
 
-/** The one tool of every row; what it answers is generated too. */
+/** The only tool, used by every row. Its results are generated too. */
 export const TOOL = {
   name: "read_file",
   description: "Reads a part of a file.",
@@ -20,7 +20,7 @@ export const TOOL = {
 
 const makers = { tiny, mixed, enc, args, loop, conc, lat };
 
-/** Answers in the order in which a run asks for them; the last one is given again. */
+/** Answers in the order of a run's requests. The last one is repeated. */
 export function scenario(name) {
   const [kind, size] = name.split("-");
   const make = makers[kind];
@@ -28,7 +28,7 @@ export function scenario(name) {
   return make(Number(size ?? 0));
 }
 
-/** The truths of all answers of a scenario together. */
+/** The expected totals of all answers of a scenario. */
 export function truthOf(name) {
   const total = { text: 0, reasoning: 0, summaryParts: 0, arguments: 0, calls: 0, ciphertexts: [] };
   for (const { truth } of scenario(name).answers) {
@@ -63,7 +63,7 @@ function mixed(events) {
   return { answers: [answered(writer)] };
 }
 
-/** One thought with a ciphertext of `size` bytes and a word after it. */
+/** One thought with a ciphertext of `size` bytes, followed by a word. */
 function enc(size) {
   const random = new Random(3);
   const writer = new ResponseWriter(random);
@@ -72,7 +72,7 @@ function enc(size) {
   return { answers: [answered(writer)] };
 }
 
-/** One call whose arguments come in deltas of ten characters. */
+/** One call whose arguments arrive in deltas of ten characters. */
 function args(size) {
   const random = new Random(4);
   const writer = new ResponseWriter(random);
@@ -97,14 +97,14 @@ function loop(steps) {
   return { answers };
 }
 
-/** `deltas` deltas, ten in a second; the bytes of one event each. */
+/** `deltas` deltas, ten per second, each with the bytes of one event. */
 function conc(deltas) {
   const writer = new ResponseWriter(new Random(6));
   writer.message(new Random(7).words(deltas));
   return { answers: [{ pieces: writer.finishInPieces(), truth: writer.truth, paceMs: 100 }] };
 }
 
-/** The server's clock in place of each delta, so that its age is known where it arrives. */
+/** Each delta is the server's time, so that the client can compute its age. */
 export const CLOCK = "0000000000000000000";
 
 function lat(deltas) {
@@ -113,13 +113,13 @@ function lat(deltas) {
   return { answers: [{ pieces: writer.finishInPieces(), truth: writer.truth, paceMs: 4, clock: true }] };
 }
 
-/** What the tool answers in step n: about 600 characters, some of them of two bytes in memory. */
+/** The tool's result in step n: about 600 characters, some of which take two bytes in memory. */
 export function toolOutput(step) {
   const random = new Random(1000 + step);
   return `// 第 ${step} 部分\n${Array.from({ length: 110 }, () => random.asciiWord()).join("")}`;
 }
 
-/** JSON of exactly `size` characters, with the escapes that code in a string has. */
+/** JSON of exactly `size` characters, with the escapes of code in a string. */
 function argumentsOf(random, size) {
   const head = '{"path":"src/generated/module.ts","content":"';
   const tail = '"}';
@@ -131,7 +131,7 @@ function argumentsOf(random, size) {
     lines.push(`  const value = \\"${words}\\";\\n`);
   }
   body = lines.join("").slice(0, Math.max(0, room));
-  // The cut must not fall into an escape.
+  // The cut must not be inside an escape.
   if (/\\*$/.exec(body)[0].length % 2 === 1) body = `${body.slice(0, -1)}x`;
   return `${head}${body}${tail}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A long session as our own log. One real turn is run first (its answer injected), and the steps are made from its events
- * through the public log contract: whatever the format becomes, this file follows.
+ * A long session as our own log. One real turn runs first, with an injected answer. The steps are made from its events
+ * through the public log contract, so this file does not depend on the format.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { Random } from "./random.mjs";
 import { MODEL } from "./response.mjs";
 import { scenario, TOOL } from "./scenarios.mjs";
 
-/** Never reached: requests of these rows end in an injected fetch. */
+/** Never contacted: requests of these rows end in an injected fetch. */
 export const NOWHERE = "http://127.0.0.1:9/v1";
 export const API_KEY = "sk-benchmark-0000000000000000";
 
@@ -20,7 +20,7 @@ export function agentFor(library, { url = NOWHERE, steps = 1, run = () => "done"
   return createAgent({ model, tools: [read], limits: { maxSteps: steps }, ...more });
 }
 
-/** `steps` steps in one turn, as `historyItems` has them; or, with `perTurn`, in turns of so many steps and an answer. */
+/** `steps` steps in one turn, like those of `historyItems`. With `perTurn`, turns of that many steps and an answer. */
 export async function writeSession(library, { store, id, steps, events = Infinity, perTurn = Infinity }) {
   const templates = await realTurn(library);
   const log = await store.open(id, { mode: "write" });
@@ -53,7 +53,7 @@ async function realTurn(library) {
     new Response(answers.shift(), { headers: { "content-type": "text/event-stream" } });
   const session = await agentFor(library, { steps: 2, fetch }).open();
   const { status } = await session.send("Begin.").result();
-  if (status !== "completed") throw new Error(`the turn that is copied ended ${status}`);
+  if (status !== "completed") throw new Error(`the turn to copy ended ${status}`);
   const templates = {};
   for await (const event of session.events()) {
     const { v: _v, seq: _seq, id: _id, at: _at, epoch: _epoch, ...draft } = event;
