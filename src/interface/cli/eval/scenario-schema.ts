@@ -16,10 +16,10 @@ function object(properties: JsonObject, required: readonly string[] = [], descri
 }
 
 const textMembers: JsonObject = {
-  equals: { type: "string", description: "exactly this" },
-  contains: { type: "array", items: text, description: "each of these" },
-  matches: { type: "string", description: "a regular expression, with the flag u" },
-  lacks: { type: "array", items: text, description: "none of these" },
+  equals: { type: "string", description: "Equals this text" },
+  contains: { type: "array", items: text, description: "Contains each of these" },
+  matches: { type: "string", description: "Matches this regular expression, with the flag u" },
+  lacks: { type: "array", items: text, description: "Contains none of these" },
 };
 
 export const SCENARIO_SCHEMA: JsonObject = {
@@ -31,31 +31,40 @@ export const SCENARIO_SCHEMA: JsonObject = {
       name: {
         ...text,
         pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-        description: "default: the name of the file",
+        description: "The name of the scenario. Default: the name of the file",
       },
       about: { type: "string" },
-      models: { type: "array", items: text, minItems: 1, description: "without -m: these" },
-      fixture: { ...text, description: "a folder beside this file, copied for each run" },
+      models: {
+        type: "array",
+        items: text,
+        minItems: 1,
+        description: "The models to use if -m is not given",
+      },
+      fixture: { ...text, description: "A folder next to this file; each run gets a copy" },
       files: {
         type: "object",
-        description: "further files, path to content",
+        description: "Additional files, as path and content",
         additionalProperties: { type: "string" },
       },
       tools: {
         ...text,
-        description: "builtin (default), none, or a module beside this file that exports tools",
+        description: "builtin (default), none, or a module next to this file that exports tools",
       },
-      allowTools: { type: "array", items: text, description: "only these of the tools" },
+      allowTools: { type: "array", items: text, description: "Allows only these tools" },
       system: { type: "string" },
-      permissions: { enum: ["auto", "read-only", "deny"], description: "default: auto" },
+      permissions: { enum: ["auto", "read-only", "deny"], description: "The permission mode. Default: auto" },
       limits: object({
-        steps: { type: "integer", minimum: 1, description: "requests in a turn" },
-        seconds: { type: "number", exclusiveMinimum: 0, description: "for the whole run; default 300" },
-        costUsd: { type: "number", exclusiveMinimum: 0, description: "no turn is begun above it" },
+        steps: { type: "integer", minimum: 1, description: "The maximum number of requests in a turn" },
+        seconds: {
+          type: "number",
+          exclusiveMinimum: 0,
+          description: "The time limit for the whole run, in seconds. Default: 300",
+        },
+        costUsd: { type: "number", exclusiveMinimum: 0, description: "No turn begins above this cost" },
       }),
       emulator: {
         type: "object",
-        description: "for emulated models: steps, afterwards, switches, models (docs/emulator.md), faults",
+        description: "For emulated models: steps, afterwards, switches, models (docs/emulator.md), faults",
         properties: { faults: { type: "array", items: text } },
       },
       turns: { type: "array", minItems: 1, items: { $ref: "#/$defs/turn" } },
@@ -67,22 +76,25 @@ export const SCENARIO_SCHEMA: JsonObject = {
     turn: object(
       {
         send: text,
-        model: { ...text, description: "from this turn on; first: the one the run began with" },
-        output: { type: "object", description: "ask for JSON that fits this schema" },
+        model: {
+          ...text,
+          description: "The model from this turn on; first is the model that the run began with",
+        },
+        output: { type: "object", description: "Requests JSON that fits this schema" },
         expect: object({
           status: {
             enum: ["completed", "incomplete", "failed", "cancelled"],
-            description: "default: completed",
+            description: "The expected status. Default: completed",
           },
           text: object(textMembers),
-          json: { type: "object", description: "the answer is JSON that fits this schema" },
+          json: { type: "object", description: "The answer is JSON that fits this schema" },
           calls: {
             type: "array",
             items: object(
               {
                 tool: text,
-                with: { type: "object", description: "each member is in the arguments" },
-                times: { ...count, description: "exactly; default: at least once" },
+                with: { type: "object", description: "The arguments contain each of these members" },
+                times: { ...count, description: "The exact number of calls. Default: at least one" },
                 result: { enum: ["ok", "error", "denied", "timeout", "cancelled", "not_executed"] },
               },
               ["tool"],
@@ -105,7 +117,10 @@ export const SCENARIO_SCHEMA: JsonObject = {
         items: object({ run: text, exit: count, output: object(textMembers) }, ["run"]),
       },
       noRefusedRequest: { type: "boolean" },
-      maxRefusedRequests: { ...count, description: "healing is allowed, this often" },
+      maxRefusedRequests: {
+        ...count,
+        description: "The number of refused and healed requests that are allowed",
+      },
       reasoningRecall: { type: "number", minimum: 0, maximum: 1 },
       prefixStable: { type: "boolean" },
       maxCostUsd: { type: "number", minimum: 0 },
