@@ -92,7 +92,7 @@ describe("a tool that needs permission", () => {
     expectAllAccepted(emulator);
   });
 
-  test("can be answered with Ctrl-C, which ends the turn at once", async () => {
+  test("ends the turn on Ctrl-C at its question, without waiting for an answer", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const terminal = onTerminal(place, [], env);

@@ -32,8 +32,8 @@ function ends(out: string) {
   return { first: Object.keys(first), last: Object.keys(last), value: last, v: [first["v"], last["v"]] };
 }
 
-describe("the first and the last line of --json, and the exit code", () => {
-  test("completed", async () => {
+describe("the first and the last line of --json and the exit code are as documented for", () => {
+  test("a completed turn", async () => {
     const { env } = await emulatorOf();
     const ran = await run(newPlace(), ["-p", "--json", "hi"], { env });
     const { first, last, value, v } = ends(ran.out);
@@ -80,7 +80,7 @@ describe("the first and the last line of --json, and the exit code", () => {
     expect(value).toMatchObject({ status: "cancelled" });
   });
 
-  test("a usage error writes nothing to stdout", async () => {
+  test("a usage error, which writes nothing to stdout", async () => {
     expect(await run(newPlace(), ["-p", "--json", "hi", "-m", "nope"])).toMatchObject({ code: 2, out: "" });
   });
 });

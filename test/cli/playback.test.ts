@@ -184,8 +184,8 @@ async function recorded(): Promise<Place> {
   return place;
 }
 
-describe("a request that differs from the recorded one", () => {
-  test("is reported with both hashes, and the run continues", async () => {
+describe("a playback that differs from the recording", () => {
+  test("reports the request with both hashes, and continues", async () => {
     const played = await playedBack(await recorded(), "Something else");
     expect(played.err).toMatch(
       /request 1 differs from the recorded one: hash [0-9a-f]{12} instead of [0-9a-f]{12} \[playback_differs\]/,
@@ -198,7 +198,7 @@ describe("a request that differs from the recorded one", () => {
     expect([played.code, played.out]).toEqual([5, ""]);
   });
 
-  test("is one too many when the recording has ended", async () => {
+  test("reports a request too many when the recording has ended", async () => {
     const place = await recorded();
     const lines = place.read("r.jsonl").split("\n");
     const kept = lines.filter((line) => !/"type":"(request|response|data|end)","n":1/.test(line));
@@ -208,7 +208,7 @@ describe("a request that differs from the recorded one", () => {
     expect(played.code).toBe(5);
   });
 
-  test("is not needed to notice a tampered answer, which shows in the events", async () => {
+  test("shows a tampered answer in the events", async () => {
     const place = await recorded();
     const text = readFileSync(join(place.work, "r.jsonl"), "utf8");
     const changed = text

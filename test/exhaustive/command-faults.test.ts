@@ -91,7 +91,7 @@ const SAMPLE: ReadonlySet<string> = new Set([
   "sessions show s",
 ]);
 
-describe.runIf(hasStrace)("a system call fails", () => {
+describe.runIf(hasStrace)("files stay intact if a system call fails", () => {
   test.each(EXHAUSTIVE ? ALL : ALL.filter(({ name }) => SAMPLE.has(name)))(
     "any of $name",
     async (one) => {

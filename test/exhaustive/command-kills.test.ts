@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => tally.print(`kills of commands at system calls (${EXHAUSTIVE ? "all" : "a sample"})`));
 
-describe.runIf(hasStrace)("SIGKILL by strace", () => {
+describe.runIf(hasStrace)("files stay intact after SIGKILL by strace", () => {
   test.each(EXHAUSTIVE ? WRITES : WRITES.slice(0, 3))(
     "at every system call of $name",
     async (one) => {

@@ -87,7 +87,7 @@ const killAt = ({ call, nth }: Point, folder: string): readonly string[] => {
   return [...order, ...filter(folder, call)];
 };
 
-describe.runIf(hasStrace)("SIGKILL by strace", () => {
+describe.runIf(hasStrace)("a session continues after SIGKILL by strace", () => {
   test.each(EXHAUSTIVE ? MODELS : MODELS.slice(0, 1))(
     "%s: at every system call of a session of three turns",
     async (model) => {

@@ -46,7 +46,7 @@ function refusalsOf(document: string): readonly Refusal[] {
 const REFUSALS = refusalsOf(readFileSync("docs/emulator.md", "utf8"));
 
 describe("every refusal has a class", () => {
-  test("and the document is parsed", () => {
+  test("the document is parsed", () => {
     expect(REFUSALS.length).toBeGreaterThan(80);
   });
 
