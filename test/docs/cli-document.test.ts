@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, expect, test } from "vitest";
 
+import { ERROR_CODES } from "../../src/base/support/index.ts";
 import { COMMAND_NAMES } from "../../src/interface/cli/command-table.ts";
 import { EXIT } from "../../src/interface/cli/exit-codes.ts";
 import { addAllCommands, createProgram } from "../../src/interface/cli/program.ts";
@@ -82,6 +83,14 @@ test("docs/cli.md lists exactly the exit codes of the program, and so does its h
   program.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
   const lines = /Exit codes: ([\s\S]*)/.exec(help)?.[1] ?? "";
   expect(lines.match(/\d+(?= )/g)?.map(Number)).toEqual(Object.values(EXIT));
+});
+
+test("docs/cli.md lists no error code that the program does not have", () => {
+  const listed = quoted(section(document, "Error codes")).filter((text) => /^[a-z_]+$/.test(text));
+  const commands = ["serve", "emulator", "eval"];
+  const codes: readonly string[] = ERROR_CODES;
+  expect(listed.length).toBeGreaterThan(50);
+  expect(listed.filter((text) => !codes.includes(text) && !commands.includes(text))).toEqual([]);
 });
 
 test("docs/cli.md lists exactly the commands of the chat", () => {
