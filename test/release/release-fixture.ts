@@ -126,7 +126,7 @@ export class ReleaseRepository {
     });
   }
 
-  /** Nothing of the user's or of npm's own settings, and only the running Node. */
+  /** Contains none of the user's or npm's settings, only the running Node, and a registry that does not answer. */
   #environment(): NodeJS.ProcessEnv {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|git_)/i.test(name));
     return {
@@ -137,6 +137,7 @@ export class ReleaseRepository {
       THROUGHLINE_NODES: "",
       npm_config_cache: join(this.#home, "cache"),
       npm_config_update_notifier: "false",
+      npm_config_registry: "http://127.0.0.1:9/",
     };
   }
 }
