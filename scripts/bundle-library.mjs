@@ -5,19 +5,18 @@
  * session has the same class in both. The server's router is bundled, so that programs without a server do not install it
  * (docs/adr/0010).
  */
+import { readFileSync } from "node:fs";
+
 import { build } from "esbuild";
 
 import { versionOnly } from "./version-only.mjs";
 
-/** Modules that package.json exports, relative to `src` and without extension. */
-export const ENTRIES = [
-  "index",
-  "diagnostics/check/index",
-  "access/client/index",
-  "emulator/index",
-  "interface/fragments/index",
-  "access/server/index",
-];
+const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+
+/** The modules that package.json exports, relative to `src` and without extension. */
+export const ENTRIES = Object.values(manifest.exports)
+  .filter((path) => path.endsWith(".js"))
+  .map((path) => path.slice("./dist/".length, -".js".length));
 
 /** @param {string} outdir @param {readonly string[]} dependencies packages that are not bundled; npm installs them */
 export async function bundleLibrary(outdir, dependencies) {

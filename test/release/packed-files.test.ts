@@ -1,11 +1,13 @@
 /** What the published package contains. */
 
 import { execFileSync } from "node:child_process";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
+import { pathToFileURL } from "node:url";
 
 import { expect, test } from "vitest";
 
 import { read, root } from "../docs/documents.ts";
+import { PACKAGE } from "../support/built.ts";
 
 interface Packed {
   readonly files: readonly { readonly path: string }[];
@@ -44,4 +46,16 @@ test("the package contains no source, test, tool or setting of the repository", 
     [],
   );
   expect(files.filter((file) => /tsconfig|\.test\.|\.npmrc/.test(file))).toEqual([]);
+});
+
+test("every entry of package.json is built and exports something", async () => {
+  const { exports } = JSON.parse(read("package.json")) as {
+    readonly exports: Readonly<Record<string, string>>;
+  };
+  const paths = Object.values(exports).filter((path) => path.endsWith(".js"));
+  expect(paths.length).toBeGreaterThan(5);
+  for (const path of paths) {
+    const entry: unknown = await import(pathToFileURL(join(PACKAGE, path)).href);
+    expect([path, Object.keys(entry as object)]).not.toEqual([path, []]);
+  }
 });
