@@ -1,6 +1,6 @@
 /**
- * What goes over HTTP, beside the shapes of the handle itself (docs/http-api.md). Server and client share these types,
- * so that neither can drift alone.
+ * The types used over HTTP in addition to those of the handle itself (docs/http-api.md). Server and client share them,
+ * so neither can drift alone.
  */
 
 import type { ContextUse, ResponseStatus, Usage } from "../events/index.ts";
@@ -8,7 +8,7 @@ import type { SessionSummary } from "./agent-handle.ts";
 import type { ModelView } from "./session-handle.ts";
 import type { TurnResult } from "./turn.ts";
 
-/** Changes when an old client could no longer work with the server. */
+/** Changes when an old client can no longer work with the server. */
 export const HTTP_API_VERSION = 1;
 
 export interface ServerInfo {
@@ -16,35 +16,35 @@ export interface ServerInfo {
   readonly api: number;
   /** The model of a new session. */
   readonly model: string;
-  /** Names to offer; any other that the server understands is taken too. */
+  /** Model names to offer. The server accepts any other name it understands. */
   readonly models: readonly string[];
   /** The directory in which new sessions work. */
   readonly cwd?: string | undefined;
 }
 
-/** What a session is, beside its events; sent again whenever it changes (`event: state`). */
+/** The properties of a session; sent again whenever they change (`event: state`). */
 export interface SessionState {
   readonly id: string;
   readonly title?: string | undefined;
   readonly cwd?: string | undefined;
   readonly usage: Usage;
-  /** Of all requests so far; absent where a price is not known. */
+  /** The cost of all requests so far. Absent if a price is not known. */
   readonly costUsd?: number | undefined;
   readonly model: ModelView;
   readonly context?: ContextUse | undefined;
   readonly interrupted: boolean;
   readonly access: "write" | "read";
   readonly writer: "live" | "none";
-  /** The turn under way, and how many wait behind it; only for turns of this server. */
+  /** The running turn, and how many wait after it. Only turns of this server count. */
   readonly turn?: string | undefined;
   readonly waiting: number;
-  /** The last event of the log; -1 when there is none. */
+  /** The seq of the last event of the log; -1 if there is none. */
   readonly lastSeq: number;
 }
 
 export interface SessionListing extends SessionSummary {
   readonly usage?: Usage | undefined;
-  /** Absent where a price is not known. */
+  /** Absent if a price is not known. */
   readonly costUsd?: number | undefined;
   readonly turns?: number | undefined;
   /** `provider/model` of its last request. */
@@ -63,9 +63,9 @@ export interface TurnState {
 
 /** One line of the list of requests. */
 export interface RequestSummary {
-  /** From 1, over the whole log. */
+  /** Counted from 1 over the whole log. */
   readonly request: number;
-  /** The `response_start` event. */
+  /** The seq of the `response_start` event. */
   readonly seq: number;
   readonly turn?: string | undefined;
   readonly response: string;
@@ -73,7 +73,7 @@ export interface RequestSummary {
   readonly attempt: number;
   readonly model: string;
   readonly at: string;
-  /** `open` while it is under way. */
+  /** `open` while it is running. */
   readonly status: ResponseStatus | "open";
   readonly usage?: Usage | undefined;
   readonly durationMs?: number | undefined;

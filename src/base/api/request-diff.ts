@@ -1,5 +1,5 @@
 /**
- * What one request has that another had not. Items are compared and told as their exact text: parsing loses big
+ * The differences between two requests. Items are compared and returned as their exact text: parsing loses big
  * integers, and the text is what the provider's cache sees.
  */
 
@@ -8,12 +8,12 @@ import { sliceArray, sliceObject } from "../support/index.ts";
 export interface RequestDiff {
   readonly from: number;
   readonly to: number;
-  /** So many items at the beginning are the same. */
+  /** How many items at the start are the same. */
   readonly sameItems: number;
   /** JSON texts. */
   readonly removed: readonly string[];
   readonly added: readonly string[];
-  /** Fields beside the items that differ. */
+  /** Fields other than the items that differ. */
   readonly changedFields: readonly string[];
 }
 

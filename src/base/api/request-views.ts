@@ -1,6 +1,4 @@
-/**
- * Requests as people look at them: the next one, a past one, and what a switch of model would leave behind.
- */
+/** Requests as people view them: the next one, a past one, and what a switch of model would drop. */
 
 import type { Decision, ResponseStart, Settings } from "../events/index.ts";
 
@@ -10,7 +8,7 @@ export interface RequestPreview {
   readonly bodyHash: string;
   readonly items: readonly PreviewItem[];
   readonly decisions: readonly Decision[];
-  /** What the numbered rules object to; empty when the request is sound. */
+  /** Violations of the numbered rules. Empty if the request is sound. */
   readonly violations: readonly { readonly rule: string; readonly index: number; readonly message: string }[];
 }
 
@@ -22,26 +20,26 @@ export interface PreviewItem {
 }
 
 export interface SwitchPreview {
-  /** Reasoning that the other model will get. */
+  /** Reasoning items that the other model will get. */
   readonly kept: number;
-  /** Reasoning that will not travel, by reason. It stays in the log, for the model that made it. */
+  /** Reasoning items that will not be sent, by reason. They stay in the log for the model that made them. */
   readonly dropped: number;
   readonly reasons: Readonly<Record<string, number>>;
 }
 
 export interface ExplainOptions {
-  /** The nth request of the session, from 1; default: the next one. */
+  /** The nth request of the session, counted from 1. Default: the next one. */
   readonly request?: number | undefined;
 }
 
 export interface RebuiltRequest {
-  /** From 1, over the whole log. */
+  /** Counted from 1 over the whole log. */
   readonly request: number;
   readonly start: ResponseStart;
   readonly settings: Settings;
   /** The exact body that was sent, if `proof` is "same". */
   readonly body: string;
-  /** "differs": the log does not give the bytes that were sent. "other_renderer": they were made by another version. */
+  /** "differs": the log does not yield the bytes that were sent. "other_renderer": another version rendered them. */
   readonly proof: "same" | "differs" | "other_renderer";
   readonly decisions: readonly Decision[];
 }

@@ -1,6 +1,6 @@
 /**
- * The canonical events: what the log holds. Each has a `seq`, none is ever changed or removed.
- * The same names and shapes in memory, in the file, over the wire to a viewer and in `--json`.
+ * The canonical events: what the log holds. Each has a `seq`; none is ever changed or removed. Names and shapes are the
+ * same in memory, in the file, over the wire to a viewer and in `--json`.
  */
 
 import type { RawJson } from "../support/index.ts";
@@ -14,7 +14,7 @@ export interface Envelope {
   readonly id: string;
   /** ISO 8601, wall time. */
   readonly at: string;
-  /** Which writer wrote it; never goes down along `seq`. */
+  /** Which writer wrote it. Never decreases along `seq`. */
   readonly epoch: number;
   readonly turn?: string | undefined;
   readonly response?: string | undefined;
@@ -25,7 +25,7 @@ export interface Usage {
   readonly cachedTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
-  /** What the context really held in the end, where the counts above are sums over several passes of a server's own. */
+  /** What the context held in the end, if the counts above are sums over several passes of the provider's server. */
   readonly contextTokens?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export type InputPart =
 export interface SessionStart extends Envelope {
   readonly type: "session_start";
   readonly session: string;
-  /** The first ancestor: the prompt cache is shared along a family of forks. */
+  /** The first ancestor: a family of forks shares the prompt cache. */
   readonly root: string;
   readonly parent?: { readonly session: string; readonly seq: number } | undefined;
   readonly cwd?: string | undefined;
@@ -64,7 +64,10 @@ export interface UserMessage extends Envelope {
   readonly purpose?: Purpose | undefined;
 }
 
-/** Asked for by the runtime itself: its turn stands aside of the conversation, and is left by a `branch` when it is over. */
+/**
+ * Set if the runtime itself made the request: its turn is off the conversation's path, and a `branch` leaves it when it
+ * ends.
+ */
 export type Purpose = "compaction";
 
 /** Which item events a request did not carry, by reason, as inclusive ranges of `seq`. */
@@ -82,10 +85,10 @@ export interface ResponseStart extends Envelope {
   readonly origin: Origin;
   /** SHA-256 of the exact request body. */
   readonly bodyHash: string;
-  /** SHA-256 of all that stands before the answer: instructions, tools and input. */
+  /** SHA-256 of everything before the answer: instructions, tools and input. */
   readonly prefixHash: string;
   readonly leftOut?: readonly LeftOut[] | undefined;
-  /** Instead of `leftOut`, when it equals that of an earlier response_start. */
+  /** Replaces `leftOut` if it equals that of an earlier response_start; the seq of that event. */
   readonly leftOutAs?: number | undefined;
 }
 
@@ -105,7 +108,7 @@ export interface ReasoningPart {
 
 export interface Reasoning extends ItemEnvelope {
   readonly type: "reasoning";
-  /** Whether the item carries a payload only its maker can read. */
+  /** Whether the item carries a payload that only its maker can read. */
   readonly opaque: boolean;
   readonly parts: readonly ReasoningPart[];
   readonly startedAt: string;
@@ -123,7 +126,7 @@ export interface ToolCall extends ItemEnvelope {
   readonly type: "tool_call";
   readonly callId: string;
   readonly name: string;
-  /** The exact text the model wrote; for a custom tool its free-form input. */
+  /** The exact text the model wrote. For a custom tool, its free-form input. */
   readonly arguments: string;
   readonly custom?: true | undefined;
 }
@@ -131,11 +134,11 @@ export interface ToolCall extends ItemEnvelope {
 /** Run by the provider: web search, code interpreter, MCP … */
 export interface HostedItem extends ItemEnvelope {
   readonly type: "hosted_item";
-  /** The call id it is the output of: a call of the same response that has one was run by the provider too. */
+  /** The call id it is the output of: the provider ran that call of the same response too. */
   readonly answers?: string | undefined;
 }
 
-/** A type we do not know: kept, shown, never sent back (law 8). */
+/** An item of an unknown type: kept, shown, never sent back (law 8). */
 export interface OtherItem extends ItemEnvelope {
   readonly type: "other_item";
 }
@@ -152,15 +155,15 @@ export interface PartialItem extends Envelope {
 
 export type ResponseStatus = "completed" | "incomplete" | "failed" | "cancelled" | "cut";
 
-/** A field only the terminal event delivered (Azure ciphertext): the whole item as it came then. */
+/** An item with a field that only the terminal event delivered (Azure ciphertext): the whole item as received then. */
 export interface LateItem {
   readonly outputIndex: number;
   readonly item: RawJson;
 }
 
-/** A thought that was sent and that the provider says it left unread (failures.md C10). */
+/** A thought that was sent but that the provider says it did not read (failures.md C10). */
 export interface UnreadThought {
-  /** Where it stood in the request. */
+  /** Its path in the request. */
   readonly path: string;
   readonly reason: string;
 }
@@ -172,7 +175,7 @@ export interface Container {
   readonly expiresAt?: string | undefined;
 }
 
-/** What the provider cleared of a request before the model read it; the log still has it. */
+/** What the provider removed from a request before the model read it. The log still has it. */
 export interface AppliedEdit {
   readonly type: string;
   readonly clearedTokens?: number | undefined;
@@ -194,7 +197,7 @@ export interface ResponseEnd extends Envelope {
   readonly reasoningContext?: string | undefined;
   readonly durationMs: number;
   readonly error?: ErrorInfo | undefined;
-  /** Wire events and item types we did not know, with their counts (law 8). */
+  /** Unknown wire events and item types, with their counts (law 8). */
   readonly unknown?: Readonly<Record<string, number>> | undefined;
   readonly late?: readonly LateItem[] | undefined;
   readonly unread?: readonly UnreadThought[] | undefined;
@@ -210,7 +213,7 @@ export interface PermissionRequest extends Envelope {
   readonly tool: string;
   readonly access: "read" | "write" | "execute";
   readonly arguments: string;
-  /** An approval is bound to this hash: other arguments ask again. */
+  /** An approval is bound to this hash: other arguments are asked about again. */
   readonly argumentsHash: string;
 }
 
@@ -249,14 +252,14 @@ export interface ToolResult extends Envelope {
   readonly status: ToolStatus;
   /** What the model reads. */
   readonly text: string;
-  /** The whole output when `text` is a bounded preview: a blob beside the log. */
+  /** The full output if `text` is a shortened preview: a blob next to the log. */
   readonly blob?: string | undefined;
   readonly durationMs?: number | undefined;
 }
 
 /**
- * `translate`: the group goes as plain meaning, as it would abroad, because its own text is not taken.
- * `omit_ids`: in logs of earlier versions; it does what `omit_reasoning` does, because ids never go alone (law 2).
+ * `translate`: the group is sent as plain meaning, as it would be abroad, because its own text is refused. `omit_ids`:
+ * in logs of earlier versions; the same as `omit_reasoning`, because ids are never omitted alone (law 2).
  */
 export type OverrideAction = "omit_reasoning" | "omit_ids" | "strip_field" | "close_call" | "translate";
 
@@ -266,7 +269,7 @@ export type OverrideScope =
   | { readonly kind: "field"; readonly itemType?: string | undefined; readonly field: string }
   | { readonly kind: "call"; readonly callId: string };
 
-/** A correction for one origin, learnt from its refusal. Later requests stay clean without another 400. */
+/** A correction for one origin, learnt from its refusal. It keeps later requests clean without another 400. */
 export interface ReplayOverride extends Envelope {
   readonly type: "replay_override";
   readonly what: OverrideScope;
@@ -275,19 +278,22 @@ export interface ReplayOverride extends Envelope {
   readonly cause: ErrorInfo;
 }
 
-/** The active path is what came up to `to`, followed by what comes after this event. */
+/** The active path becomes the events up to `to`, followed by those after this event. */
 export interface Branch extends Envelope {
   readonly type: "branch";
   readonly to: number;
   readonly why: "retry" | "edit" | "undo" | "truncate" | "checkout" | "compaction";
 }
 
-/** Everything before `before` is replaced, in requests, by the summary; empty: by nothing. */
+/** In requests, the summary replaces everything before `before`. If empty, nothing replaces it. */
 export interface Compaction extends Envelope {
   readonly type: "compaction";
   readonly before: number;
   readonly summary: string;
-  /** Who wrote the summary: the model, or the runtime from the log because no model could. Absent: there is none. */
+  /**
+   * Who wrote the summary: the model, or the runtime from the log because no model could. Absent if there is no
+   * summary.
+   */
   readonly by?: "model" | "log" | undefined;
 }
 
@@ -344,7 +350,7 @@ export type LoggedEvent = CanonicalEvent | UnknownEvent;
 
 type Unstamped<T> = T extends CanonicalEvent ? Omit<T, "v" | "seq" | "id" | "at" | "epoch"> : never;
 
-/** An event before the log has stamped it. */
+/** An event that the log has not stamped yet. */
 export type EventDraft = Unstamped<CanonicalEvent>;
 
 export const CANONICAL_TYPES = [

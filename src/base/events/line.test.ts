@@ -68,20 +68,20 @@ describe("an event as a line", () => {
     expect(parseLine(toLine(end))).toEqual(end);
   });
 
-  test("is flat JSON that anything can read", () => {
+  test("is flat JSON that any tool can read", () => {
     expect(JSON.parse(toLine(reasoning('{"id":"rs_1"}')))).toEqual({
       ...reasoning("{}"),
       item: { id: "rs_1" },
     });
   });
 
-  test("can be given its checksum as the last member, which is not part of the event", () => {
+  test("can get its checksum as the last member, which is not part of the event", () => {
     for (const event of [said("x"), reasoning('{"a":1}')]) {
       expect(parseLine(`${toOpenLine(event)},"sum":"0123abcd"}`)).toEqual(event);
     }
   });
 
-  test("any text survives", () => {
+  test("preserves any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const line = toLine(said(text));
@@ -91,7 +91,7 @@ describe("an event as a line", () => {
     );
   });
 
-  test("any item survives", () => {
+  test("preserves any item", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parseLine(toLine(reasoning(text.replaceAll(/[\u2028\u2029]/g, ""))))).toEqual(
@@ -102,8 +102,8 @@ describe("an event as a line", () => {
   });
 });
 
-describe("a line whose checksum was right", () => {
-  test("is read the same as any other, wherever the item stands and whatever is called an item", () => {
+describe("a line with a valid checksum", () => {
+  test("is read like any other, wherever the item is and whatever else is called an item", () => {
     const head = '"v":1,"seq":3,"id":"ev_9","at":"t","epoch":2,"response":"r","type":"reasoning"';
     for (const line of [
       `{${head},"item":{"a":[1,"}"]}}`,
@@ -122,7 +122,7 @@ describe("a line whose checksum was right", () => {
     }
   });
 
-  test("any item is kept exactly", () => {
+  test("keeps any item exactly", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const line = toLine(reasoning(text.replaceAll(/[\u2028\u2029]/g, "")));
@@ -131,19 +131,19 @@ describe("a line whose checksum was right", () => {
     );
   });
 
-  test("its item is not parsed: only its text is kept", () => {
+  test("keeps only the text of its item, without parsing it", () => {
     const { item } = parseCheckedLine(toLine(reasoning("{not even JSON}"))) as { readonly item?: string };
     expect(item).toBe("{not even JSON}");
   });
 
-  test("without its envelope is refused", () => {
+  test("is refused without its envelope", () => {
     expect(() => parseCheckedLine('{"v":1,"type":"reasoning","seq":0,"at":"t","epoch":1,"item":{}}')).toThrow(
       expect.objectContaining({ code: "event_invalid" }),
     );
   });
 });
 
-describe("what a later version wrote", () => {
+describe("an event that a later version wrote", () => {
   test.each([
     [
       "an unknown type",
@@ -175,17 +175,17 @@ describe("what a later version wrote", () => {
   });
 });
 
-describe("what is not an event", () => {
+describe("a line that is not an event", () => {
   test.each([
-    ["no JSON", "{"],
-    ["no object", "[1]"],
+    ["not JSON", "{"],
+    ["not an object", "[1]"],
     ["no type", '{"v":1,"seq":0,"id":"a","at":"t","epoch":1}'],
     ["no seq", '{"v":1,"type":"notice","id":"a","at":"t","epoch":1}'],
-    ["a seq that is text", '{"v":1,"type":"notice","seq":"0","id":"a","at":"t","epoch":1}'],
+    ["a seq that is a string", '{"v":1,"type":"notice","seq":"0","id":"a","at":"t","epoch":1}'],
     ["no id", '{"v":1,"type":"notice","seq":0,"at":"t","epoch":1}'],
     ["no time", '{"v":1,"type":"notice","seq":0,"id":"a","epoch":1}'],
     ["no epoch", '{"v":1,"type":"notice","seq":0,"id":"a","at":"t"}'],
-  ])("is refused: %s", (_, line) => {
+  ])("is refused (%s)", (_, line) => {
     expect(() => parseLine(line)).toThrow(expect.objectContaining({ code: "event_invalid" }));
   });
 });

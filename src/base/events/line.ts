@@ -1,6 +1,6 @@
 /**
- * An event as one line of JSON, and back. Flat, camelCase, readable with `jq`; provider items stand in it as their exact
- * text, never re-serialised. The checksum is the log's business, not ours.
+ * An event as one line of JSON, and back. Flat, camelCase, readable with `jq`. Provider items are included as their
+ * exact text, never re-serialised. The log adds the checksum.
  */
 
 import {
@@ -39,7 +39,7 @@ export function toLine(event: LoggedEvent): string {
   return `${toOpenLine(event)}}`;
 }
 
-/** The event as whoever reads its line gets it: of a type nobody knows, with its own text. */
+/** The event as a reader of its line gets it: one of an unknown type has its own text. */
 export function asRead(event: LoggedEvent): LoggedEvent {
   return KNOWN.has(event.type) ? event : parseLine(toLine(event));
 }
@@ -50,18 +50,18 @@ export function parseLine(line: string): LoggedEvent {
 }
 
 /**
- * `line` has no `sum`, and a checksum says that it is what a writer wrote. Then its item, which is most of it and stands
- * last, need not be parsed: its text is all that anybody uses.
+ * `line` has no `sum`, and a checksum proved that it is what a writer wrote. Its item, which is most of the line and
+ * comes last, need not be parsed, because only its text is used.
  */
 export function parseCheckedLine(line: string): LoggedEvent {
   const at = line.indexOf(ITEM_KEY);
   if (at === -1) return toEvent(tryParseJson(line), line);
   const head = tryParseJson(`${line.slice(0, at)}}`);
   const item = line.slice(at + ITEM_KEY.length, -1);
-  // A key of that name somewhere deeper cuts the head in two; something behind the item makes more than one value.
+  // A key of that name at a deeper level splits the head; anything after the item makes more than one value.
   if (!isObject(head) || !isOneValue(item) || !isKnown(head)) return parseLine(line);
   assertEnvelope(head);
-  // Nobody else has it yet. Not Object.assign, which takes longer than the parser on Node 20.
+  // The object is not shared yet. Object.assign takes longer than the parser on Node 20.
   (head as Record<string, unknown>)["item"] = item;
   return head as unknown as LoggedEvent;
 }
@@ -78,7 +78,7 @@ function toEvent(value: unknown, line: string): LoggedEvent {
   return withPublicOrigins(event) as unknown as LoggedEvent;
 }
 
-/** Earlier versions took a base URL with a key in it; from there it came into every origin. */
+/** Earlier versions accepted a base URL with a key in it, which ended up in every origin. */
 function withPublicOrigins(value: JsonObject): JsonObject {
   let event = value;
   for (const name of ["origin", "target", "settings"]) {
@@ -112,7 +112,7 @@ function notAnEvent(why: string): ThroughlineError {
   return codedError("event_invalid", `not an event: ${why}`);
 }
 
-/** The format a line was written in; an event of another version is kept as `unknown`, with its own text. */
+/** The format a line was written in. An event of another version is kept as `unknown`, with its own text. */
 export function formatVersionOf(event: LoggedEvent): number {
   return event.type === "unknown" ? Number(sliceMember(event.raw, "v")) : event.v;
 }

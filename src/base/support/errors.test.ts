@@ -21,7 +21,7 @@ describe("ThroughlineError", () => {
     });
   });
 
-  test("is known across copies of the package, and other errors are not taken for one", () => {
+  test("is recognized across copies of the package, and other errors are not mistaken for one", () => {
     const copy = Object.assign(new Error("x"), { name: "ThroughlineError", code: "y" });
     expect(
       [copy, new Error("x"), { name: "ThroughlineError", code: "y" }, undefined].map(isThroughlineError),
@@ -47,17 +47,17 @@ test.each([
   expect(codeOf(thrown)).toBe(code);
 });
 
-describe("an error of the system", () => {
+describe("a system error", () => {
   const stale = Object.assign(
     new Error("Unknown system error -116: Unknown system error -116, open '/net/a'"),
     { code: "Unknown system error -116", errno: -116, syscall: "open", path: "/net/a" },
   );
 
-  test("that Node knows by number alone has its name", () => {
+  test("that Node knows only by number gets its name", () => {
     expect([codeOf(stale), messageOf(stale)]).toEqual(["ESTALE", "ESTALE: stale file handle, open '/net/a'"]);
   });
 
-  test("on a file says which call it was; any other is none", () => {
+  test("on a file names its call; any other error does not", () => {
     const refused = Object.assign(new Error("no"), { code: "ECONNREFUSED", syscall: "connect" });
     expect([stale, refused, new Error("x"), "x"].map(fileErrorOf)).toEqual([
       { call: "open", path: "/net/a" },

@@ -1,6 +1,6 @@
 /**
- * The one error class. `code` is for programs, the message says what happened and what to do next.
- * What a provider or a tool does wrong travels as an event; only programmer and environment errors are thrown.
+ * The only error class. `code` is for programs; the message says what happened and what to do next. Errors of providers
+ * and tools become events; only programmer and environment errors are thrown.
  */
 
 import { type ErrorCode, isRetryable } from "./error-codes.ts";
@@ -29,7 +29,7 @@ export class ThroughlineError extends Error {
   }
 }
 
-/** What most errors are made of. */
+/** Creates an error with a code and a message. */
 export function codedError(code: ErrorCode, message: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError({ code, message, cause });
 }
@@ -44,7 +44,7 @@ export function messageOf(error: unknown): string {
   return typeof error === "string" ? error : `not an Error: ${typeof error}`;
 }
 
-/** The `code` of a Node or Throughline error, for branching on ENOENT and the like. */
+/** The `code` of a Node or Throughline error, for branching on ENOENT and similar codes. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   if (typeof error.code !== "string") return undefined;
@@ -54,7 +54,7 @@ export function codeOf(error: unknown): string | undefined {
   );
 }
 
-/** Errors of Linux that network disks, quotas and damaged file systems give, and that Node only knows by number. */
+/** Linux errors of network disks, quotas and damaged file systems that Node knows only by number. */
 const UNNAMED: Readonly<Record<string, string>> = {
   "-116": "ESTALE: stale file handle",
   "-117": "EUCLEAN: the file system is damaged",
@@ -74,7 +74,7 @@ const FILE_CALLS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Node's own error of a call on a file: which call it was, and on what, where Node says so. */
+/** For Node's error of a call on a file: which call it was and on which path, if Node says so. */
 export function fileErrorOf(
   error: unknown,
 ): { readonly call: string; readonly path: string | undefined } | undefined {

@@ -1,4 +1,4 @@
-/** `createAgent`: a model, tools and a policy; sessions are opened from it. */
+/** `createAgent`: a model, tools and a policy, from which sessions are opened. */
 
 import type { SessionSummary } from "../../base/api/index.ts";
 import { createIdSource, systemClock } from "../../base/support/index.ts";
@@ -11,7 +11,7 @@ import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.t
 
 export function createAgent(options: AgentOptions): Agent {
   assertAgentOptions(options);
-  createRegistry(options.tools ?? []); // two tools of one name are a programmer's error, said at once
+  createRegistry(options.tools ?? []); // two tools of the same name are a programmer error, reported at once
   const clock = options.clock ?? systemClock;
   const ids = createIdSource(() => clock.now());
   let memory: Store | undefined;

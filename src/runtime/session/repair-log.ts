@@ -1,9 +1,9 @@
 /**
- * A log whose next request breaks a numbered rule, because another program wrote it or a hand changed it: the smallest
- * events that, appended, make every request after them one that is taken. Nothing already written changes.
+ * Repairs a log whose next request breaks a numbered rule, because another program wrote it or someone edited it: finds
+ * the smallest set of events that, once appended, make every later request acceptable. Nothing already written changes.
  *
- * Per response the gentlest form that holds: without its reasoning and ids, then as plain meaning, then without the call
- * that is wrong. What no override can reach (a setting) is told and left.
+ * For each response it uses the gentlest form that works: without its reasoning and ids, then as plain meaning, then
+ * without the wrong call. A violation that no override can fix (a setting) is reported as remaining.
  */
 
 import type { EventDraft, LoggedEvent, Settings } from "../../base/events/index.ts";
@@ -28,13 +28,13 @@ type ReplayDraft = Extract<EventDraft, { readonly type: "replay_override" }>;
 type CutDraft = Extract<EventDraft, { readonly type: "compaction" }>;
 
 export interface RepairPlan {
-  /** To be appended, in this order; none when nothing is wrong. */
+  /** To be appended, in this order. Empty if nothing is wrong. */
   readonly drafts: readonly EventDraft[];
   readonly repairs: readonly RuleRepair[];
   readonly remaining: readonly { readonly violation: Violation; readonly model: string }[];
 }
 
-/** Looked at for every model that the log has gone to: it may go to any of them next. */
+/** Checks every model the log was sent to, because it may be sent to any of them next. */
 export async function planRepair(log: Log): Promise<RepairPlan> {
   const blobs = new BlobCache(log);
   await blobs.load();
@@ -54,7 +54,7 @@ export async function planRepair(log: Log): Promise<RepairPlan> {
   return { drafts: drafts.length === 0 ? [] : [...drafts, notice(repairs)], repairs, remaining };
 }
 
-/** The last settings for each origin, those in force first. */
+/** The last settings for each origin, the current ones first. */
 function targetsOf(events: readonly LoggedEvent[]): readonly Settings[] {
   const found = new Map<string, Settings>();
   for (const event of events.toReversed())
@@ -63,10 +63,10 @@ function targetsOf(events: readonly LoggedEvent[]): readonly Settings[] {
   return [...found.values()];
 }
 
-/** A person goes on: only then does a request end as every request does. */
+/** A person's next message: only with one does a request end as every request does. */
 const NEXT: EventDraft = { type: "user_message", by: "person", content: [{ type: "text", text: "Go on." }] };
 
-/** The rule that a conversation with Claude begins with a user's message. */
+/** The rule that a conversation with Claude begins with a user message. */
 const BEGINS_WITH_A_USER = "M16";
 const LOST_FRONT = "(What was said before this is not in the log.)";
 
@@ -83,7 +83,7 @@ class Repairer {
     this.#context = context;
   }
 
-  /** The next rule that is broken, with what is done about it, if anything can be. */
+  /** The next broken rule, with its correction if there is one. */
   next(): { readonly violation: Violation; readonly correction?: RuleRepair["correction"] } | undefined {
     const rendered = this.#render();
     for (const violation of rendered.violations) {
@@ -123,14 +123,14 @@ class Repairer {
       const correction = loosened(rendered, response);
       if (correction !== undefined) return correction;
     }
-    // As plain as it can be, and still refused: the call itself goes, with its result.
+    // As plain as possible and still refused: omit the call itself, with its result.
     const [callId] = callIds;
     if (callId === undefined || this.#given.has(`call ${callId}`)) return undefined;
     this.#given.add(`call ${callId}`);
     return { what: { kind: "call", callId }, action: "close_call" };
   }
 
-  /** A conversation that lost its question: a word stands in for it. */
+  /** For a conversation that lost its first message: a short note replaces it. */
   #firstWord({ entries }: RenderedRequest): CutDraft | undefined {
     const first = entries.find((entry) => entry.kind === "group");
     if (first?.kind !== "group" || this.#given.has("first word")) return undefined;
@@ -139,7 +139,7 @@ class Repairer {
   }
 
   #override(correction: Correction | undefined, { rule, message }: Violation): ReplayDraft | undefined {
-    // One that was given and did not help is not given again: this ends, whatever a renderer does with it.
+    // A correction that did not help is not tried again, so this terminates whatever a renderer does.
     const key = JSON.stringify(correction);
     if (correction === undefined || this.#given.has(key)) return undefined;
     this.#given.add(key);
@@ -149,7 +149,7 @@ class Repairer {
   }
 }
 
-/** A result names its call and not its response. */
+/** A result names its call, not its response. */
 function responseOf({ entries }: RenderedRequest, callId: string): string | undefined {
   const entry = entries.find(
     (one) => one.kind === "group" && one.items.some((item) => item.callId === callId),
@@ -157,7 +157,7 @@ function responseOf({ entries }: RenderedRequest, callId: string): string | unde
   return entry?.kind === "group" ? entry.group.start.response : undefined;
 }
 
-/** As the log would, but for ids and times, which no request shows. */
+/** Stamps drafts as the log would, except for ids and times, which no request shows. */
 function stampedAfter(events: readonly LoggedEvent[], drafts: readonly EventDraft[]): readonly LoggedEvent[] {
   const last = events.at(-1);
   return drafts.map((draft, index): LoggedEvent => {

@@ -1,22 +1,20 @@
-/**
- * The turns of a log as a tree: which came after which, where branches part, which are on the active path. Pure.
- */
+/** The turns of a log as a tree: which follows which, where branches split, which are on the active path. Pure. */
 
 import type { LoggedEvent, TurnEnd, UserMessage } from "../../base/events/index.ts";
 import { activePath, contentText, eventsBefore } from "../fold/index.ts";
 
 export interface TreeTurn {
   readonly turn: string;
-  /** Its first event. */
+  /** The seq of its first event. */
   readonly seq: number;
-  /** Its last event: where `checkout` leads. */
+  /** The seq of its last event; `checkout` leads there. */
   readonly end: number;
   readonly text: string;
   readonly status: string;
-  /** How it came to be: a message, or what a branch was made for. */
+  /** How it began: with a message, or with a branch for a retry or an edit. */
   readonly why: "message" | "retry" | "edit";
   readonly active: boolean;
-  /** A compaction stands between it and the turn before. */
+  /** There is a compaction between it and the turn before. */
   readonly compacted: boolean;
   readonly children: readonly TreeTurn[];
 }
@@ -25,7 +23,7 @@ interface Node extends Omit<TreeTurn, "children"> {
   readonly children: Node[];
 }
 
-/** One walk over the log: what a turn began on is known from the event it followed, not read from the whole path again. */
+/** Walks the log once: the parent of a turn follows from the preceding event, without reading the whole path again. */
 export function buildTree(events: readonly LoggedEvent[]): readonly TreeTurn[] {
   const onPath = new Set(activePath(events).map(({ seq }) => seq));
   const turns = turnsOf(events);
@@ -38,7 +36,7 @@ export function buildTree(events: readonly LoggedEvent[]): readonly TreeTurn[] {
     const at = stands[before[index] ?? -1] ?? NOWHERE;
     if (own?.first === event && !own.aside) {
       const whole = at.turn === undefined || at.ended === at.turn;
-      // One that was cut into is a sibling, not a parent.
+      // A turn that was cut into is a sibling, not a parent.
       const cut = whole || at.turn === undefined ? undefined : nodes.get(at.turn);
       const parent = cut === undefined ? at.turn : cut.parent;
       const since = cut === undefined ? at.turnAt : cut.since;
@@ -64,7 +62,7 @@ interface OwnEvents {
   last: LoggedEvent;
   message: UserMessage | undefined;
   end: TurnEnd | undefined;
-  /** A turn of the runtime's own is no turn of the conversation. */
+  /** A turn that the runtime itself started is not a turn of the conversation. */
   aside: boolean;
 }
 
@@ -86,12 +84,12 @@ function turnsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, OwnEvents>
   return turns;
 }
 
-/** What the path that ends with an event holds, as far as the turn behind it needs to know. */
+/** What the path up to an event contains, as far as the next turn needs to know. */
 interface Standing {
-  /** The last turn of the conversation, and the place of its last event. */
+  /** The last turn of the conversation, and the index of its last event. */
   readonly turn: string | undefined;
   readonly turnAt: number;
-  /** The last turn that has its end. */
+  /** The last turn that has ended. */
   readonly ended: string | undefined;
   readonly compactedAt: number;
   /** The last message of a person. */
@@ -112,7 +110,7 @@ function standingAt(
   before: Standing,
   own: OwnEvents | undefined,
 ): Standing {
-  // A notice may come long after its turn.
+  // A notice may follow long after its turn.
   const counts = own !== undefined && !own.aside && event.type !== "notice";
   return {
     turn: counts ? own.turn : before.turn,

@@ -50,7 +50,7 @@ import type { AgentOptions, InferOutput, OutputSchema, SendOptions, Session } fr
 
 export interface LocalSessionParts {
   readonly log: Log;
-  /** Whether anybody holds the session as its writer; the session itself, if it is opened to write. */
+  /** Whether a process holds the session as its writer: this one, if it is opened to write. */
   readonly writerLives: boolean;
   readonly store: Store;
   readonly options: AgentOptions;
@@ -91,7 +91,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   get interrupted(): boolean {
-    // What another process has under way is not interrupted.
+    // A turn that another process is running is not interrupted.
     if (this.#turns.busy || (this.access === "read" && this.writer === "live")) return false;
     return this.#live.openTurn !== undefined;
   }
@@ -182,7 +182,7 @@ export class LocalSession extends SessionView implements Session {
     ]);
   }
 
-  /** Said at once, and not by a turn that fails: nothing can be begun in a log that is too large. */
+  /** Throws at once instead of failing a turn: nothing can begin in a log that is too large. */
   #assertRoom(): void {
     const refused = this.#live.log.refusal?.();
     if (refused !== undefined) throw refused;
@@ -266,11 +266,11 @@ export class LocalSession extends SessionView implements Session {
     if (status === "completed") return;
     throw codedError(
       asErrorCode(error?.code, `compaction_${status}`),
-      error?.message ?? `the compaction was ${status}: nothing was changed`,
+      error?.message ?? `the compaction was ${status}; nothing was changed`,
     );
   }
 
-  /** After what is under way, and after the end of what a crash left open. */
+  /** Applied after the running turns, and after closing what a crash left open. */
   async #change(draft: EventDraft): Promise<void> {
     await this.#turns.settled();
     await this.#live.append([...(await this.#live.closing()), draft], { durable: true });
@@ -318,7 +318,7 @@ export class LocalSession extends SessionView implements Session {
     return handle.signal.aborted || this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
   }
 
-  /** A turn that was cancelled while it waited leaves its end, so that its id starts nothing later. */
+  /** A turn that was cancelled while waiting still gets its end, so that its id cannot start a turn later. */
   async #unbegun({ signal, abortedBefore }: TurnHandle, turn: string): Promise<TurnResult | undefined> {
     if (!signal.aborted) return this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
     const result = turnResult({ ...NOTHING, ...stoppedBy({ signal }) });
@@ -358,7 +358,7 @@ export class LocalSession extends SessionView implements Session {
     return [{ type: "session_start", session: this.id, root: this.id, writer: WRITER, cwd }];
   }
 
-  /** A turn that begins at its first step, after whatever a crash left open has been closed. */
+  /** A turn that begins at its first step, after closing what a crash left open. */
   async #opening(drafts: () => Promise<readonly EventDraft[]>): Promise<TurnPlan> {
     return { opening: [...(await this.#live.closing()), ...(await drafts())], owed: [], firstStep: 1 };
   }

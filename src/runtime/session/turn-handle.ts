@@ -1,5 +1,6 @@
 /**
- * A turn in the caller's hands. Leaving its loop early, iterating twice or not at all changes nothing about the turn.
+ * The caller's handle on a turn. Leaving its loop early, iterating twice or not iterating at all does not affect the
+ * turn.
  */
 
 import { completedText, type Turn, type TurnOptions, type TurnResult } from "../../base/api/index.ts";
@@ -9,7 +10,7 @@ import { TURN_CANCELLED } from "../turn/index.ts";
 
 export class TurnHandle implements Turn {
   readonly id: string;
-  /** Its caller had given up before it was asked for: then nothing was promised, and nothing is logged. */
+  /** The caller's signal was aborted before the call, so nothing was promised and nothing is logged. */
   readonly abortedBefore: boolean;
   readonly #events: Broadcast<SessionEvent>;
   readonly #controller = new AbortController();
@@ -53,7 +54,7 @@ export class TurnHandle implements Turn {
     this.stop(codedError(TURN_CANCELLED, "the turn was cancelled"));
   }
 
-  /** For a reason of the session's own: it is being closed, or its log refused an event. */
+  /** Stops the turn for a reason of the session: it is being closed, or its log refused an event. */
   stop(reason: unknown): void {
     this.#controller.abort(reason);
   }

@@ -1,4 +1,4 @@
-/** The session as its user meets it: plain objects, async iterables, AbortSignal. */
+/** The public types of agents and local sessions: plain objects, async iterables, AbortSignal. */
 
 import type {
   CompactOptions,
@@ -22,29 +22,41 @@ import type { PermissionPolicy, TurnLimits, WireRecord } from "../turn/index.ts"
 
 export interface AgentOptions {
   readonly model: Model;
-  /** A model by its name, for `setModel` and its like; `modelFrom` is one. Without it models are not taken by name. */
+  /**
+   * Creates a model from its name, for `setModel` and similar calls; `modelFrom` is one. Without it, models are not
+   * accepted by name.
+   */
   readonly modelFrom?: (name: string) => Model;
   readonly tools?: readonly Tool[] | undefined;
   readonly system?: string | undefined;
-  /** Default "read-only". "ask" waits for `approve` or `deny`; with `interactive: false` it is a denial that says so. */
+  /**
+   * Default: "read-only". "ask" waits for `approve` or `deny`; with `interactive: false` such a call is denied with
+   * that reason.
+   */
   readonly permissions?: PermissionPolicy | undefined;
   readonly interactive?: boolean | undefined;
-  /** `otherModels: "note"`: the readable summary of another model's reasoning goes along, marked. Default: left out. */
+  /**
+   * With `otherModels: "note"`, the readable summary of another model's reasoning is sent, marked as such. Default:
+   * omitted.
+   */
   readonly replay?:
     | { readonly reasoning?: ReplayPolicy | undefined; readonly otherModels?: "omit" | "note" | undefined }
     | undefined;
   readonly limits?: Given<TurnLimits> | undefined;
-  /** Of itself when the context is full: on unless `automatic` is false; `at` is the share, 0.85 unless given. */
+  /**
+   * Compacts automatically when the context is full, unless `automatic` is false. `at` is the share that counts as
+   * full. Default: 0.85.
+   */
   readonly compaction?:
     | { readonly automatic?: boolean | undefined; readonly at?: number | undefined }
     | undefined;
-  /** Sees every request and every byte of its answer, exactly. */
+  /** Receives every request and every byte of its answer, exactly. */
   readonly trace?: (record: WireRecord) => void;
   readonly fetch?: typeof fetch | undefined;
   readonly clock?: Clock | undefined;
-  /** Recorded at the start of a session: `-c` looks for it. */
+  /** Recorded at the start of a session; `-c` selects sessions by it. */
   readonly cwd?: string | undefined;
-  /** Further values that must never reach the log; the models' keys are known already. */
+  /** Further values that must never reach the log. The models' keys are included automatically. */
   readonly secrets?: readonly string[] | undefined;
 }
 
@@ -72,12 +84,12 @@ export interface SendOptions extends TurnOptions {
   /** For this turn only. */
   readonly model?: Model | string | undefined;
   readonly effort?: Effort | undefined;
-  /** The answer must be JSON that fits; `result().output` is the value. */
+  /** The answer must be JSON that fits this schema; `result().output` is the value. */
   readonly output?: OutputSchema | undefined;
   readonly whenBusy?: "queue" | "reject" | undefined;
 }
 
-/** The handle of this process: it takes models themselves, beside their names. */
+/** The handle of a session in this process. It accepts models themselves as well as their names. */
 export interface Session extends SessionHandle {
   readonly model: Model;
   /** Where the log is. */
@@ -89,19 +101,20 @@ export interface Session extends SessionHandle {
   send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
   /**
-   * Opened to read: reads what another process has written since, and whether it still writes (`writer`, `interrupted`).
-   * While somebody follows that comes by itself. A session that is written here is never behind.
+   * For a session opened to read: reads what another process has written since, and whether it still writes (`writer`,
+   * `interrupted`). While the session is followed, this happens automatically. A session written by this process is
+   * always up to date.
    */
   refresh(): Promise<void>;
-  /** A turn or a compaction is under way here, or waits. */
+  /** Whether a turn or a compaction is running or waiting here. */
   readonly busy: boolean;
-  /** As `follow`, in the batches in which events came; all followers are given the same ones. */
+  /** Like `follow`, in batches as events arrived. All followers get the same arrays. */
   followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;
-  /** `beforeRelease`: waited for when its turns have ended and the log is still held. */
+  /** `beforeRelease` is awaited after the turns have ended and before the log is released. */
   close(beforeRelease?: () => Promise<void>): Promise<void>;
-  /** Makes the session exist before anything is said in it, with the model that was chosen for it. Durable when it has resolved. */
+  /** Creates the session in the store before its first message, with the chosen model. Durable once it resolves. */
   persist(): Promise<void>;
-  /** Ends a turn that was promised and never began, so that its id says what became of it and starts nothing later. */
+  /** Ends a promised turn that never began, so that its id has an outcome and cannot start a turn later. */
   endUnbegun(turn: string, end: Pick<TurnEnding, "status" | "error">): Promise<void>;
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;
