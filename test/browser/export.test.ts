@@ -46,7 +46,7 @@ describePage(real, "the page", () => {
     await (await remote.open({ id: session?.id ?? "" })).rename("Stars");
     await page.getByRole("heading", { name: "Stars" }).waitFor();
     expect(
-      await panel.getByLabel("with reasoning").evaluate((box) => box.ownerDocument.activeElement === box),
+      await panel.getByLabel("include reasoning").evaluate((box) => box.ownerDocument.activeElement === box),
     ).toBe(true);
 
     const markdown = await download(page);
@@ -55,7 +55,7 @@ describePage(real, "the page", () => {
     expect(markdown.text).toContain("Counting the stars");
     await open.click();
     await panel.getByLabel("Format").selectOption("html");
-    await panel.getByLabel("with reasoning").uncheck();
+    await panel.getByLabel("include reasoning").uncheck();
     const html = await download(page);
     expect([html.name.endsWith(".html"), html.text.includes("many"), html.text.includes("Counting")]).toEqual(
       [true, true, false],
@@ -83,7 +83,7 @@ describePage(real, "the page", () => {
     expect(await effort.inputValue()).toBe("");
     await effort.selectOption("off");
     await expect.poll(() => effort.inputValue()).toBe("off");
-    expect(await effort.locator("option:checked").innerText()).toBe("off (no thinking)");
+    expect(await effort.locator("option:checked").innerText()).toBe("off (no reasoning)");
     await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:off");
 
     await effort.selectOption("high");

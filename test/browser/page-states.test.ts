@@ -136,7 +136,7 @@ describePage(real, "the page", () => {
     expect(await summary.innerText()).toMatch(/^Thought for .* · no summary/);
     await expect.poll(() => page.locator(".usage").innerText()).toContain("$0.500");
     await page.getByLabel("Model").selectOption("test/emu-reasoner-mini");
-    await page.getByText(/1 thought stays behind/).waitFor();
+    await page.getByText(/1 reasoning item stays in the log/).waitFor();
     await page.getByRole("button", { name: /^Switch to/ }).click();
     await say(page, "Second");
     await page.locator("li.text").getByText("Two").waitFor();
@@ -169,7 +169,7 @@ describePage(real, "the page", () => {
     await expect.poll(() => page.locator("li.text").count()).toBe(1);
     await page.getByRole("tab", { name: "events" }).click();
     await page.getByRole("button", { name: /assistant_message · on a branch that was left/ }).click();
-    await page.getByRole("button", { name: "Go back to this branch" }).click();
+    await page.getByRole("button", { name: "Switch to this branch" }).click();
     await page.locator("li.text").getByText("One").waitFor();
 
     const first = page.url().replace(/#.*/, "");
@@ -179,7 +179,7 @@ describePage(real, "the page", () => {
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Keep it" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("button", { name: "Delete for good" }).click();
+    await page.getByRole("button", { name: "Delete permanently" }).click();
     await page.getByRole("button", { name: "New session" }).waitFor();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     expect(opened.errors).toEqual([]);

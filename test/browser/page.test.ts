@@ -161,7 +161,7 @@ describePage(real, "the page", () => {
     await page.getByRole("tab", { name: "events" }).click();
     await panel.getByText("turn_end").first().waitFor();
     await page.getByLabel("Model").selectOption("test/emu-reasoner-mini");
-    await page.getByText(/2 thoughts stay behind/).waitFor();
+    await page.getByText(/2 reasoning items stay in the log/).waitFor();
     await page.getByRole("button", { name: /^Switch to/ }).click();
     await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner-mini");
   });

@@ -152,7 +152,7 @@ test("200 MB, a folder and a missing file are reported at once", async () => {
     ["huge.json", "has 209715200 bytes"],
     ["./", "not a regular file"],
     ["gone.json", "cannot read"],
-    ["README.md", 'there is no file and no session "README.md"'],
+    ["README.md", 'no file or session "README.md"'],
   ] as const) {
     const { code, err } = await run(place, ["check", name]);
     expect([code, err]).toEqual([2, expect.stringContaining(words)]);

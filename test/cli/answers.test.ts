@@ -156,9 +156,9 @@ describe("--output-schema FILE", () => {
   });
 
   test.for([
-    ["absent.json", undefined, "cannot be read"],
-    ["bad.json", "{", "it is not whole JSON: it ends at line 1, column 2"],
-    ["bad.json", '{"type":\n  object}', "it is not JSON: see line 2, column 3"],
+    ["absent.json", undefined, "cannot read this file"],
+    ["bad.json", "{", "incomplete JSON: it ends at line 1, column 2"],
+    ["bad.json", '{"type":\n  object}', "invalid JSON at line 2, column 3"],
     ["bad.json", "[]", "JSON Schema of an object"],
     ["bad.json", '{"type":"string"}', "JSON Schema of an object"],
   ] as const)("refuses %s with %s before anything is written", async ([name, text, part]) => {
@@ -226,7 +226,7 @@ test("--ephemeral keeps nothing and says so", async () => {
   const place = newPlace();
   const ran = await run(place, ["-p", "--ephemeral", "hello"]);
   expect(ran.code).toBe(0);
-  expect(ran.err).toContain("· not kept");
+  expect(ran.err).toContain("· not saved");
   expect(treeOf(place.home)).toEqual([]);
   expectProblem(await run(place, ["-p", "--ephemeral", "-c", "x"]), 2, "usage");
 });

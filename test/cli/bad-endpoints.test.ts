@@ -37,7 +37,7 @@ test("an endpoint that does not listen is retried with announced waits, then giv
   // Not a port that was just released: the system gives it to the next process.
   const ran = await run(place, ["-p", "hi"], { env: pointedAt("http://127.0.0.1:1/v1") });
   expect(await expectFailedTurn(place, ran, "connect_refused")).toContain("is a server running there?");
-  expect(ran.err.match(/trying again in/g)).toHaveLength(3);
+  expect(ran.err.match(/retrying in/g)).toHaveLength(3);
   const { events } = await onlyLog(place);
   expect(eventsOf(events, "response_start").map(({ step, attempt }) => [step, attempt])).toEqual([
     [1, 1],

@@ -12,11 +12,11 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
     [["--nope"], "usage", "--nope"],
     [["run", "--nope"], "usage", "--nope"],
     [["emulator", "--nope"], "usage", "--nope"],
-    [["emulator", "surplus"], "usage", "too many words: throughline emulator takes none"],
+    [["emulator", "surplus"], "usage", "too many arguments: throughline emulator takes none"],
     [
       ["completion", "tcsh"],
       "usage",
-      'no shell "tcsh"; use one of bash, zsh, fish (see throughline completion --help)',
+      'unknown shell "tcsh"; use one of bash, zsh, fish (see throughline completion --help)',
     ],
     [["completion"], "usage", "<shell> is missing: throughline completion <shell>"],
     [
@@ -29,16 +29,16 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
       "usage",
       "--format xml: use one of text, json, yaml (see throughline inspect --help)",
     ],
-    [["sessions", "nope"], "usage", "throughline sessions has no such command; it has list, show"],
+    [["sessions", "nope"], "usage", "unknown command; throughline sessions has list, show"],
     [["models", "nope"], "model_invalid", 'unknown provider "nope"; use one of emulator, openai'],
-    [["check", "--last", "--format", "nope"], "format_unknown", '"nope" is not a format known here'],
-    [["check", "nowhere.json"], "file_unreadable", "cannot read nowhere.json: there is no such file"],
+    [["check", "--last", "--format", "nope"], "format_unknown", 'unknown format "nope"'],
+    [["check", "nowhere.json"], "file_unreadable", "cannot read nowhere.json: no such file"],
     [
       ["-p", "hi", "--output-schema", "nowhere"],
       "schema_file_invalid",
-      "it cannot be read: there is no such file",
+      "cannot read this file: no such file",
     ],
-    [["--jsn", "hi"], "usage", "there is no flag --jsn; did you mean --json?"],
+    [["--jsn", "hi"], "usage", "unknown flag --jsn; did you mean --json?"],
     [["sesions", "list"], "command_unknown", "did you mean sessions?"],
     [["inspct", "--last"], "command_unknown", "did you mean inspect?"],
     [
@@ -48,7 +48,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
     ],
     [["help", "sesions"], "command_unknown", "did you mean help sessions?"],
     [["-m", "emulator/emu-reasoner", "emulater"], "command_unknown", "did you mean emulator?"],
-    [["-p", "hi", "-m"], "usage", "the value behind it is missing"],
+    [["-p", "hi", "-m"], "usage", "needs a value"],
     [["-p", "hi", "-m", "gpt-5"], "model_invalid", "provider/model"],
     [["-p", "hi", "-m", "nobody/gpt-5"], "model_invalid", "emulator, openai"],
     [["-p", "hi", "-m", "openai/"], "model_invalid", "provider/model"],
@@ -111,8 +111,8 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
 describe("a tools file", () => {
   test.concurrent.for([
     ["throws", 'throw new Error("no such luck\\nsecond line");', "no such luck"],
-    ["throws something that is not an error", "throw null;", "it could not be loaded"],
-    ["does not parse", "export const = 1;", "it could not be loaded"],
+    ["throws something that is not an error", "throw null;", "cannot load it"],
+    ["does not parse", "export const = 1;", "cannot load it"],
     ["imports a missing module", 'import "./absent.mjs";', "absent.mjs"],
     ["exports nothing", "export {};", "exports no tool"],
     [

@@ -135,7 +135,7 @@ describe("a project's settings file that is", () => {
     const { env } = await emulatorOf();
     const ran = await run(place, ["-p", "--ephemeral", "hi"], { env });
     expect(ran.code).toBe(0);
-    expect(ran.err).toContain("maxCostUsd is ignored");
+    expect(ran.err).toContain("ignoring the project's maxCostUsd");
   });
 });
 

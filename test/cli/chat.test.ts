@@ -39,7 +39,7 @@ test("without a key it says that it is the emulator, answers, and Ctrl-D exits w
   const { code, screen } = await terminal.ended;
   const { id } = await onlyLog(place);
   expect(code).toBe(0);
-  expect(screen).toContain(`To go on: throughline -r ${id}`);
+  expect(screen).toContain(`To continue: throughline -r ${id}`);
   expectNoTrace({ out: screen, err: "" });
   const next = await run(place, ["-p", "-r", id, "Which number did you think of?"]);
   expect(next.out).toMatch(/I thought of \d+\./);
@@ -159,7 +159,7 @@ describe("Ctrl-C", () => {
     terminal.press("\u0003");
     const { code, screen } = await terminal.ended;
     expect(code).toBe(0);
-    expect(screen).toContain("To go on: throughline -r ");
+    expect(screen).toContain("To continue: throughline -r ");
     const { events } = await onlyLog(place);
     expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled", "completed"]);
     expectAllAccepted(emulator);
@@ -197,9 +197,9 @@ describe("commands", () => {
       for (const text of shown) await terminal.shows(text);
     };
     await enter("/help", "Ctrl-C stops a turn", "/model [name]");
-    await enter("/nonsense", "There is no command /nonsense");
+    await enter("/nonsense", "Unknown command /nonsense");
     await enter("/retry", "[nothing_to_retry]");
-    await enter("/resume", "There is no interrupted turn here and no other session.");
+    await enter("/resume", "There is no interrupted turn to finish, and no other session to open.");
     await enter("/resume nobody", "[session_not_found]");
     await enter("/edit", "[nothing_to_edit]");
     await enter("/undo", "[nothing_to_undo]");
@@ -216,13 +216,13 @@ describe("commands", () => {
     await enter("/retry", "kept it to myself", " · ↑");
     await enter(
       "/model openai/emu-plain",
-      "Next: openai/emu-plain. Of 1 thought so far 0 go to openai/emu-plain; 1 stays in the log",
+      "Next: openai/emu-plain. Of 1 reasoning item so far, 0 go to openai/emu-plain; 1 stays in the log",
     );
     await enter("hello", "You said: “hello”", " · ↑");
-    await enter("/model openai/emu-reasoner:low", "The thought so far goes along.");
+    await enter("/model openai/emu-reasoner:low", "All reasoning so far goes along (1 item).");
     await enter("Which number did you think of?", "I thought of ", " · ↑");
     for (let more = 0; more < 3; more += 1) await enter(""); // an empty line asks again
-    await enter("/exit", "To go on");
+    await enter("/exit", "To continue");
     expect((await terminal.ended).code).toBe(0);
     expectNoTrace({ out: terminal.screen, err: "" });
     expect(terminal.screen).not.toContain("-o ");

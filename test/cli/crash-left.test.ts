@@ -29,11 +29,11 @@ function put(place: Place, id: string, bytes: Uint8Array): string {
 const EMPTY = "the log is empty:";
 
 test.concurrent.for([
-  ["without a byte", Buffer.alloc(0), `${EMPTY} nothing was said in the session yet`],
+  ["without a byte", Buffer.alloc(0), `${EMPTY} the session has no messages yet`],
   [
     "of zeros",
     Buffer.alloc(5000),
-    `${EMPTY} the process ended before its first event was written (5000 bytes of it are there)`,
+    `${EMPTY} the process ended before it had written its first event (5000 bytes of it are there)`,
   ],
 ] as const)(
   "a log %s is an empty session to list, show, check, repair and doctor, and none finds a problem",
@@ -68,7 +68,7 @@ test.concurrent("an unfinished end gives the same note, with the same position, 
   const whole = bytes.lastIndexOf("\n", -2) + 1;
   put(place, id, bytes.subarray(0, -30));
   const line = bytes.subarray(0, whole).toString("latin1").split("\n").length;
-  const story = `line ${line}, byte ${whole}: ${bytes.length - 30 - whole} bytes of a write that was not finished`;
+  const story = `line ${line}, byte ${whole}: ${bytes.length - 30 - whole} bytes of an unfinished write`;
   for (const args of [
     ["check", id],
     ["repair", id, "--dry-run"],
@@ -112,7 +112,7 @@ test.concurrent("no command suggests repair for a log from which nothing can be 
   const doctor = await run(place, ["doctor", "--offline"]);
   expect(doctor.code).toBe(1);
   expect(doctor.out).toContain("session s_bad is damaged at line 1, byte 0: too short to be an event\n");
-  expect(doctor.out).toContain("or remove it: throughline sessions rm s_bad --yes");
+  expect(doctor.out).toContain("or remove it with throughline sessions rm s_bad --yes");
   expect(doctor.out).not.toContain("throughline repair");
   expectProblem(await run(place, ["repair", "s_bad"]), 2, "log_unsalvageable");
 });

@@ -24,7 +24,7 @@ test("`start` plays a whole conversation: two tools, a thought that is sent back
   expect(existsSync(shown)).toBe(true);
   const { id, file, events } = await onlyLog(place);
   expect(shown).toBe(file);
-  expect(ran.out).toContain(`\nGo on: throughline -r ${id} on a terminal\n`);
+  expect(ran.out).toContain(`\nTo continue on a terminal: throughline -r ${id}\n`);
   expect(eventsOf(events, "tool_result").map(({ status }) => status)).toEqual(["ok", "ok"]);
   expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual([
     "completed",
@@ -36,7 +36,7 @@ test("`start` plays a whole conversation: two tools, a thought that is sent back
 
 test("`npm start` shows how to continue with npm", async () => {
   const ran = await run(newPlace(), ["start"], { env: { npm_lifecycle_event: "start" } });
-  expect(ran.out).toMatch(/\nGo on: npm start -- -r s_\w+ on a terminal\n$/);
+  expect(ran.out).toMatch(/\nTo continue on a terminal: npm start -- -r s_\w+\n$/);
 });
 
 describe("a command loads only the modules it needs", () => {

@@ -226,7 +226,7 @@ test("another endpoint is judged from the log: no refusals, all reasoning sent b
   expect(report).toMatchObject({ ok: true, passed: 1 });
   const skipped = report.rows[0]?.outcomes[0]?.checks.filter((check) => check.skipped === true);
   expect(skipped).toEqual([
-    { what: "costs at most $1", ok: true, skipped: true, detail: "the price of the model is not known" },
+    { what: "costs at most $1", ok: true, skipped: true, detail: "the price of the model is unknown" },
   ]);
 });
 

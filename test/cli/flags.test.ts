@@ -189,7 +189,7 @@ describe("--permissions", () => {
     const ran = await run(place, ["-p", prompt], { env });
     expect(ran.code).toBe(3);
     expect(ran.err).toMatch(
-      /\nthroughline: [^\n]*nobody to ask; --permissions auto [^\n]*\[permission_needed\]\n$/,
+      /\nthroughline: [^\n]*no user could be asked; --permissions auto [^\n]*\[permission_needed\]\n$/,
     );
   });
 

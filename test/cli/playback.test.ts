@@ -18,7 +18,7 @@ import {
   treeOf,
 } from "./harness.ts";
 
-const SAME = /the same \d+ events? as recorded, but for ids and times\n$/;
+const SAME = /same as recorded: \d+ events? match, apart from ids and times\n$/;
 
 /** Plays back without anything of the recording machine: no key, no server. */
 async function playedBack(place: Place, ...args: readonly string[]): ReturnType<typeof run> {
@@ -204,7 +204,7 @@ describe("a playback that differs from the recording", () => {
     const kept = lines.filter((line) => !/"type":"(request|response|data|end)","n":1/.test(line));
     writeFileSync(join(place.work, "r.jsonl"), kept.join("\n"));
     const played = await playedBack(place, "--strict");
-    expect(played.err).toContain("the recording holds 0 requests; this run makes more");
+    expect(played.err).toContain("the recording has only 0 requests, and this run makes more");
     expect(played.code).toBe(5);
   });
 

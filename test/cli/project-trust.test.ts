@@ -325,10 +325,10 @@ describe("code that cannot be trusted", () => {
       "not a regular file",
     ],
     ["a device", "/dev/zero", () => undefined, "not a regular file"],
-    ["nothing", "t.mjs", () => undefined, "there is no file"],
-    ["a data URL", "data:text/javascript,1", () => undefined, "there is no file"],
-    ["a web address", "http://127.0.0.1:9/t.mjs", () => undefined, "there is no file"],
-    ["a Node module", "node:fs", () => undefined, "there is no file"],
+    ["nothing", "t.mjs", () => undefined, "does not exist"],
+    ["a data URL", "data:text/javascript,1", () => undefined, "does not exist"],
+    ["a web address", "http://127.0.0.1:9/t.mjs", () => undefined, "does not exist"],
+    ["a Node module", "node:fs", () => undefined, "does not exist"],
     [
       "a file above the project",
       "../../t.mjs",
@@ -403,7 +403,7 @@ describe("code that trust does not name", () => {
     const ran = await run(place, [...ASK, "--trust"]);
     expect(ran.code).toBe(2);
     expect(ran.err).toContain(`Cannot find module '${join(place.work, "lib/a.mjs")}'`);
-    expect(ran.err).toContain("may load only files that it names");
+    expect(ran.err).toContain("can load only files that its text names");
     expect(ran.err).toContain("[tools_file_invalid]");
     expect(ranOf(place)).toEqual(["root"]);
     // If the user names the same module, it runs unchanged.

@@ -85,7 +85,7 @@ describe("doctor", () => {
     const ran = await run(place, ["doctor", "--offline"]);
     expect(ran).toMatchObject({ code: 0, err: "" });
     expect(ran.out).toMatch(/^ok {3}versions {3}throughline /);
-    expect(ran.out).toMatch(/nothing is wrong\n$/);
+    expect(ran.out).toMatch(/no problems found\n$/);
     expect(treeOf(place.home)).toEqual([]);
   });
 
@@ -207,13 +207,13 @@ describe("doctor", () => {
     expect(await findings()).toContainEqual({
       check: "sessions",
       status: "bad",
-      message: `session ${id} cannot be read: you have no permission`,
+      message: `session ${id} cannot be read: permission denied`,
       fix: `chmod u+rw ${file}`,
     });
     chmodSync(place.sessions, 0);
     const folder = (await findings()).find(({ check }) => check === "folder");
     chmodSync(place.sessions, 0o700);
-    expect(folder?.message).toBe(`${place.sessions} cannot be used: you have no permission`);
+    expect(folder?.message).toBe(`${place.sessions} cannot be used: permission denied`);
   });
 });
 

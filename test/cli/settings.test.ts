@@ -51,18 +51,18 @@ describe("config", () => {
     });
     const { settings } = JSON.parse(listed.out) as { readonly settings: readonly Record<string, unknown>[] };
     expect(settings).toEqual([
-      { name: "effort", value: "high", layer: "user", place: file },
-      { name: "permissions", value: "ask", layer: "usual", place: "" },
-      { name: "system", value: "Be brief.", layer: "environment", place: "THROUGHLINE_SYSTEM" },
-      { name: "allowTools", value: ["read_file", "list_files"], layer: "user", place: file },
+      { name: "effort", value: "high", layer: "user", location: file },
+      { name: "permissions", value: "ask", layer: "usual", location: "" },
+      { name: "system", value: "Be brief.", layer: "environment", location: "THROUGHLINE_SYSTEM" },
+      { name: "allowTools", value: ["read_file", "list_files"], layer: "user", location: file },
       {
         name: "maxSteps",
         value: 7,
         layer: "project",
-        place: join(place.work, ".throughline", "config.json"),
+        location: join(place.work, ".throughline", "config.json"),
       },
-      { name: "showReasoning", value: "auto", layer: "usual", place: "" },
-      { name: "projectInstructions", value: true, layer: "usual", place: "" },
+      { name: "showReasoning", value: "auto", layer: "usual", location: "" },
+      { name: "projectInstructions", value: true, layer: "usual", location: "" },
     ]);
     const text = await run(place, ["config"]);
     expect(text.out).toContain(`effort               high  (user: ${file})\n`);
@@ -85,7 +85,7 @@ describe("config", () => {
     [["config", "set", "providers.x.baseUrl", "http://x"], "config_value_invalid", "providers.x.dialect"],
     [["config", "trust"], "project_config_missing", "nothing to trust"],
     [["config", "set", "effort"], "usage", "<value> is missing: throughline config set <key> <value>"],
-    [["config", "nope"], "usage", "throughline config has no such command; it has list, get"],
+    [["config", "nope"], "usage", "unknown command; throughline config has list, get"],
   ] as const)("%j gives one line and exit 2, and writes nothing", async ([args, code, part]) => {
     const place = newPlace();
     const ran = await run(place, args);
@@ -158,7 +158,7 @@ describe("a project's own settings", () => {
     const ran = await run(place, ["-p", 'Run "echo x > made.txt".'], { env });
     expect(ran.code).toBe(3);
     expect(ran.err).toContain(
-      `${file} sets permissions, model, tools, providers, which needs your trust: ignored`,
+      `${file} sets permissions, model, tools, providers, which is ignored because it needs your trust`,
     );
     expect(ran.err).toContain("[project_untrusted]");
     expect(treeOf(place.work).filter((path) => /pwned|made\.txt/.test(path))).toEqual([]);
@@ -305,7 +305,7 @@ describe("custom providers", () => {
 
   test.for([
     [{ profile: "nope" }, {}, "profile_unknown", '"nope"'],
-    [{ profile: "anthropic" }, {}, "profile_mismatch", "speaks anthropic-messages"],
+    [{ profile: "anthropic" }, {}, "profile_mismatch", "is for the dialect anthropic-messages"],
     [{ profile: "p" }, { p: { extends: "openai", nope: 1 } }, "config_value_invalid", "profiles.p.nope"],
     [
       { profile: "p" },

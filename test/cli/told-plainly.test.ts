@@ -21,7 +21,7 @@ test.skipIf(!existsSync("/dev/full"))("output that does not fit on a full disk i
     encoding: "utf8",
   });
   expect(status).toBe(1);
-  expect(stderr).toBe("throughline: the output cannot be written: the disk is full\n");
+  expect(stderr).toBe("throughline: cannot write the output: the disk is full\n");
 });
 
 test.skipIf(!existsSync("/proc/self"))(
@@ -31,7 +31,7 @@ test.skipIf(!existsSync("/proc/self"))(
       env: { THROUGHLINE_HOME: "/proc/nowhere" },
     });
     expect(ran.code).not.toBe(0);
-    expect(ran.out).toContain("/proc/nowhere/sessions cannot be made");
+    expect(ran.out).toContain("/proc/nowhere/sessions cannot be created");
     expectNoTrace(ran);
   },
 );
@@ -69,7 +69,7 @@ test("a link that grants no access is refused, even if a token would have worked
     const list = ["sessions", "list", "--json", "--server"];
     const ran = await run(place, [...list, `${origin}/login?code=bad`], { env });
     expectProblem(ran, 2, "code_used");
-    expect(ran.err).toContain(`the link lets nobody in`);
+    expect(ran.err).toContain(`the link grants no access`);
     expect(ran.err).toContain(`--server ${origin} with THROUGHLINE_TOKEN`);
   }
   const list = ["sessions", "list", "--json", "--server", origin];

@@ -62,11 +62,11 @@ describe("while a turn runs", () => {
     run.press("typed words");
     await run.shows("❯ typed words");
     run.press(KEYS.controlC);
-    await run.shows("Stopping. Ctrl+C again leaves.");
+    await run.shows("Stopping. Press Ctrl+C again to exit.");
     run.press(KEYS.controlC);
     expect(await run.ended).toBe(0);
     expect(run.screen).toContain("Not sent; Up brings it back next time:\n  queued words\n  typed words");
-    expect(run.screen).toMatch(/To go on: throughline -r s_/);
+    expect(run.screen).toMatch(/To continue: throughline -r s_/);
     const { events } = await onlyLog(place);
     expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled"]);
     const file = join(place.home, "input-history.jsonl");
@@ -78,7 +78,7 @@ describe("while a turn runs", () => {
     next.press(KEYS.up);
     await next.shows("❯ queued words");
     next.press(KEYS.controlC);
-    await next.shows("Cleared; Up brings it back. Ctrl+C again leaves.");
+    await next.shows("Cleared; Up brings it back. Press Ctrl+C again to exit.");
     next.press(KEYS.controlC);
     expect(await next.ended).toBe(0);
   });

@@ -55,7 +55,7 @@ test("the whole conversation, every command and the way back work", async () => 
   await screen.ready();
   expect(await screen.leave()).toBe(0);
   const { id, events, file } = await onlyLog(there);
-  expect(screen.flat).toContain(`To go on: throughline --server ${server.url} -r ${id}`);
+  expect(screen.flat).toContain(`To continue: throughline --server ${server.url} -r ${id}`);
   expect(
     eventsOf(events, "branch")
       .map(({ why }) => why)

@@ -33,7 +33,7 @@ test("/retry, /edit, /undo, /effort, /inspect, /help and mistakes work", async (
   await run.say("/effort never");
   await run.shows("[effort_invalid]");
   await run.say("/nonsense");
-  await run.shows("There is no command /nonsense");
+  await run.shows("Unknown command /nonsense");
   await run.say("/inspect");
   await run.shows(/More: throughline inspect|Nothing has been said yet/);
   await run.say("/help");
@@ -67,7 +67,7 @@ test("/fork continues in a copy, /resume goes back to the first", async () => {
   await run.until("the first", ({ everything }) => everything.split(`session ${first}`).length === 3);
   await run.ready();
   expect(await run.leave()).toBe(0);
-  expect(run.screen).toContain(`To go on: throughline -r ${first}`);
+  expect(run.screen).toContain(`To continue: throughline -r ${first}`);
   const messages = [...(await logsOf(place)).values()].map(
     (events) => eventsOf(events, "user_message").length,
   );
@@ -86,7 +86,7 @@ test("a second terminal follows a session that is being written, says so, and ta
   await writer.shows("▸ Looking…");
   const { id } = await onlyLog(place);
   const reader = onScreen(place, ["-r", id], { env });
-  await reader.shows("Another process writes this session; following it.");
+  await reader.shows("Another process is writing this session; following it.");
   await reader.shows("reading only");
   await reader.say("may I?");
   await reader.shows("Your text is kept in the input.");
@@ -98,7 +98,7 @@ test("a second terminal follows a session that is being written, says so, and ta
   await reader.shows("› again");
   await reader.shows("Two.");
   await writer.leave();
-  await reader.shows("Nobody writes this session now: Enter takes it over.");
+  await reader.shows("No process is writing this session now. Press Enter to take over.");
   reader.press(KEYS.controlC); // clears the line
   await reader.shows("Cleared");
   reader.press(KEYS.enter);

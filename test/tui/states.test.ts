@@ -126,7 +126,7 @@ test("the picker says what a model switch would leave behind, and the thought sa
   await run.shows("Next: openai/emu-plain.");
   await run.say("hello");
   await run.shows("You said: “hello”");
-  await run.shows("kept for emu-reasoner, not sent to the model in use");
+  await run.shows("kept for emu-reasoner, not sent to the current model");
   await run.ready();
   expect(run.rows.at(run.rows.indexOf("❯") - 2)).toContain("openai/emu-plain");
   await run.leave();

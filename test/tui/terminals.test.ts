@@ -170,7 +170,7 @@ describe("a resized or narrow terminal", () => {
     const run = onScreen(newPlace(), ["go on"], { env, columns: 20, rows: 24 });
     await run.shows("Never");
     run.press(KEYS.controlC);
-    await run.shows("Ctrl+C again leaves.");
+    await run.shows("Press Ctrl+C again to exit.");
     run.press(KEYS.controlC);
     expect(await run.ended).toBe(0);
   });
@@ -210,7 +210,7 @@ describe.for([
     await run.shows("Thinking: Weighing it.");
     await run.shows(/Thought for (?:less than a second|\d+ seconds?), 1 part\./);
     await run.shows("Allow execute: run_command");
-    await run.shows("Type 1 for yes, 2 for no (nothing is no):");
+    await run.shows("Type 1 for yes, 2 for no (Enter means no):");
     run.press("1\r");
     await run.shows("Tool run_command: done.");
     await run.shows("The end.");

@@ -1,8 +1,8 @@
 /**
- * The answer on standard output, as it arrives. What an interrupted turn leaves there is what a person has seen.
+ * Writes the answer to standard output as it arrives. After an interrupted turn, the output is what the user has seen.
  *
- * Text that the provider marks as commentary is progress and goes to stderr. When an attempt is cut and made again, what
- * it had written cannot be taken back: the new one begins on a new line.
+ * Text that the provider marks as commentary is progress and goes to stderr. If an attempt is cut off and retried, its
+ * text cannot be taken back: the new attempt starts on a new line.
  */
 
 import type { SessionEvent } from "../../base/events/index.ts";
@@ -10,11 +10,11 @@ import type { Terminal } from "./terminal.ts";
 
 export class AnswerWriter {
   readonly #terminal: Terminal;
-  /** By response and place in it: what was written of a message, and whether it is commentary. */
+  /** By response and output index: how much of a message was written, and whether it is commentary. */
   readonly #messages = new Map<string, { written: number; readonly aside: boolean }>();
   #midLine = false;
   #any = false;
-  /** What may be the first half of something: a surrogate, a carriage return. */
+  /** A trailing character that may be half of a pair: a surrogate, or a carriage return. */
   #held = "";
 
   constructor(terminal: Terminal) {
@@ -31,7 +31,7 @@ export class AnswerWriter {
     else if (event.type === "response_end" && event.status !== "completed") this.#endLine();
   }
 
-  /** Ends the last line. True when something was written. */
+  /** Ends the last line. Returns true if anything was written. */
   end(): boolean {
     this.#endLine();
     return this.#any;
@@ -44,7 +44,7 @@ export class AnswerWriter {
     this.#write(event.delta);
   }
 
-  /** Some servers send a message without deltas, or more in the end than in its deltas. */
+  /** Some servers send a message without deltas, or a final text that is longer than its deltas. */
   #whole(event: Extract<SessionEvent, { type: "assistant_message" }>): void {
     if (event.phase === "commentary") return;
     const text = event.text === "" ? (event.refusal ?? "") : event.text;

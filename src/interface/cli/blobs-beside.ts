@@ -1,7 +1,4 @@
-/**
- * The blobs that lie beside a log file. One whose bytes do not have the hash in its name is as good as gone: it is not
- * carried on (docs/log-format.md, Blobs).
- */
+/** Reads the blobs next to a log file. Skips a blob whose bytes do not match its name (docs/log-format.md, Blobs). */
 
 import { readdirSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** What the composition root lends to the interfaces of the chat. */
+/** The functions that the composition root gives to the chat interfaces. */
 
 import { extname, resolve } from "node:path";
 
@@ -29,7 +29,7 @@ export function chatPorts(cwd: string, terminal: Terminal, costOf: CostOf): Port
   };
 }
 
-/** The server's models and sessions; its prices are told by its handles. Files are written on this machine. */
+/** Ports for a server: models and sessions are the server's, costs come from its handles, files are written here. */
 export function remotePorts(agent: RemoteAgent, url: string, terminal: Terminal): Ports {
   const page = (id: string): string => `${url}/s/${id}`;
   return {
@@ -57,7 +57,7 @@ async function writeSession(
   const output = file ?? `${handle.id}.md`;
   const format = FORMATS[extname(output)];
   if (format === undefined) {
-    const message = `${output}: a name that ends in ${Object.keys(FORMATS).join(", ")} says what to write`;
+    const message = `${output}: unknown format: use a name that ends in ${Object.keys(FORMATS).join(", ")}`;
     throw codedError("format_unknown", message);
   }
   const { exportHandle } = await import("./commands/export.ts");
@@ -65,7 +65,7 @@ async function writeSession(
   return `Written: ${resolve(output)}`;
 }
 
-/** Models with a known price of providers whose key is there, and the emulator's, which need none. */
+/** The priced models of providers whose key is set, and the emulator's models, which need no key. */
 function modelChoices(): readonly Choice[] {
   const real = Object.values(PROVIDERS).flatMap(({ name, keyVariable }) => {
     if (keyVariable === undefined || (process.env[keyVariable] ?? "") === "") return [];
@@ -73,7 +73,7 @@ function modelChoices(): readonly Choice[] {
   });
   return [
     ...real,
-    ...EMULATED_MODELS.map((model) => choiceOf(`emulator/${model}`, "built-in stand-in, no key")),
+    ...EMULATED_MODELS.map((model) => choiceOf(`emulator/${model}`, "built-in emulator, no key")),
   ];
 }
 
@@ -81,7 +81,7 @@ function choiceOf(name: string, note: string | undefined): Choice {
   return { value: name, label: name, note };
 }
 
-/** The newest first, those of this directory before the others. */
+/** The sessions of this directory, then all others, each newest first. */
 async function recentSessions(cwd: string): Promise<readonly SessionSummary[]> {
   const store = fileStore(sessionsFolder());
   const all: SessionSummary[] = [];

@@ -1,6 +1,6 @@
 /**
- * Where the sessions of a chat are: on this machine, or on a server. The interfaces work on handles and cannot tell the
- * two apart; what differs (how a session is opened, which files an @ can mean, how to come back) stands here.
+ * The sessions of a chat, on this machine or on a server. The interfaces work on handles and cannot tell the two apart.
+ * This file holds the differences: how to open a session, which files an @ can mean, how to continue later.
  */
 
 import { homedir } from "node:os";
@@ -18,18 +18,18 @@ import { connectTo, openHandle, originOf } from "./remote-session.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ChatSessions {
-  /** The session the flags mean. */
+  /** Opens the session that the flags name. */
   open(): Promise<SessionHandle>;
-  /** Another one, with its own model. */
+  /** Opens another session, with its own model. */
   openOther(id: string): Promise<SessionHandle>;
   ports(): Ports;
-  /** The files a person may mean behind an @; none where they are not on this machine. */
+  /** Lists the files that an @ can name; undefined if they are not on this machine. */
   files(): (() => Promise<readonly string[]>) | undefined;
-  /** Stands first in the status: the directory, or the server. */
+  /** The first part of the status line: the directory or the server. */
   name(): string;
-  /** How to go on with a session later. */
+  /** The command line that continues a session later. */
   goOn(id: string): string;
-  /** A turn under way goes on when this process leaves. */
+  /** True if a running turn continues after this process exits. */
   readonly outlives: boolean;
 }
 
@@ -55,14 +55,14 @@ export function localSessions(
   };
 }
 
-/** Before the first session is open. */
+/** Used until the first session is open. */
 function unknownCost(): undefined {
   return undefined;
 }
 
 /**
- * Another session has its own model, and the directory has been entered. --trust was about the files as they were at the
- * start: what was edited since is asked about.
+ * The flags for opening another session. It has its own model, and the directory has been entered already. --trust
+ * covered the files as they were at the start, so the user is asked about later edits.
  */
 function later({
   model: _model,
@@ -75,7 +75,7 @@ function later({
   return rest;
 }
 
-/** One connection for the whole chat: the link it may have been given works once. */
+/** Uses one connection for the whole chat, because a login link works only once. */
 export async function remoteSessions(
   address: string,
   flags: RunFlags,

@@ -1,6 +1,6 @@
 /**
- * The chat on a terminal: opens the session, chooses the interface a person can use, and goes on with another session
- * when one is asked for. A session that another process writes is followed instead of refused.
+ * The chat on a terminal: opens the session, picks an interface that suits the terminal, and switches to another session
+ * on request. If another process is writing the session, the chat follows it.
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";
@@ -52,14 +52,14 @@ export async function chat(
     signalled();
     await handle.close();
     unread();
-    const goesOn = working && sessions.outlives ? "The turn goes on on the server. " : "";
-    terminal.stderr.write(terminal.dim(`${goesOn}To go on: ${sessions.goOn(handle.id)}\n`));
+    const goesOn = working && sessions.outlives ? "The turn continues on the server. " : "";
+    terminal.stderr.write(terminal.dim(`${goesOn}To continue: ${sessions.goOn(handle.id)}\n`));
   }
 }
 
 interface End {
   readonly outcome: ChatEnd;
-  /** A turn was under way. */
+  /** True if a turn was running. */
   readonly working: boolean;
 }
 
@@ -117,7 +117,7 @@ class Chatting {
   #keepUnsent(unsent: readonly string[]): void {
     for (const text of unsent) this.#history.add(text);
     const texts = unsent.map((text) => `  ${inertLine(text, 200)}\n`).join("");
-    this.#terminal.stderr.write(`Not sent; Up brings it back next time:\n${texts}`);
+    this.#terminal.stderr.write(`Not sent (press Up in the next chat to get it back):\n${texts}`);
   }
 }
 
@@ -125,16 +125,16 @@ function bannerText(handle: SessionHandle, sessions: ChatSessions): string {
   const { label } = handle.model;
   const standIn = label.startsWith("emulator/") ? (sessions.outlives ? STAND_IN_THERE : STAND_IN_HERE) : "";
   const open = handle.interrupted
-    ? "\nThe last turn was interrupted: /resume finishes it, a new message goes on without it."
+    ? "\nThe last turn was interrupted: /resume finishes it, a new message continues without it."
     : "";
   const where = sessions.outlives ? ` on ${sessions.name()}` : "";
   return `${standIn}${inertLine(label, 200)} · session ${handle.id}${where} · /help${open}`;
 }
 
 const STAND_IN_HERE =
-  "No API key found or asked for, so this is the built-in emulator: a stand-in that follows rules, not a model.\nReal models: export OPENAI_API_KEY=…, then throughline -m openai/gpt-5.6:high\n";
+  "You are chatting with the built-in emulator, which follows fixed rules and is not a model. It needs no API key.\nTo use a real model: export OPENAI_API_KEY=…, then throughline -m openai/gpt-5.6:high\n";
 const STAND_IN_THERE =
-  "The server answers with its built-in emulator: a stand-in that follows rules, not a model.\n";
+  "The server uses its built-in emulator, which follows fixed rules and is not a model.\n";
 
 // oxlint-disable-next-line no-control-regex -- styles are for the terminal, the interface has its own
 const STYLES = /\u001B\[[\d;]*m/g;

@@ -1,4 +1,4 @@
-/** A chat where a person is on both sides and asked for nothing else; one answer everywhere else. */
+/** Opens a chat if a person is at both ends of the terminal and no flag says otherwise; answers once everywhere else. */
 
 import type { RunFlags } from "./open-session.ts";
 import type { Terminal } from "./terminal.ts";

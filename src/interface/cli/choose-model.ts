@@ -1,6 +1,6 @@
 /**
- * Which model a run uses: flag > environment > the session's own > the project's or the user's settings > a real model
- * if there is a key > the emulator. A model whose key is missing is refused before a session is made.
+ * Decides which model a run uses: flag > environment > the session's own > the project's or the user's settings > a real
+ * model if its key is set > the emulator. A model whose key is missing is rejected before a session is created.
  */
 
 import { asEffort, type Settings } from "../../base/events/index.ts";
@@ -12,7 +12,7 @@ import type { RunFlags } from "./run-options.ts";
 import { userProviders } from "./user-providers.ts";
 
 const EMULATOR_MODEL = "emulator/emu-reasoner";
-/** The first whose key is there is what an unnamed model means. */
+/** The default is the first of these whose key is set. */
 const USUAL_MODELS: readonly (readonly [provider: string, model: string])[] = [
   ["openai", "gpt-5.6"],
   ["anthropic", "claude-opus-5"],
@@ -22,7 +22,7 @@ export function chooseModel(parts: {
   readonly flags: Pick<RunFlags, "model" | "effort">;
   readonly config: LoadedConfig;
   readonly modelFrom: (name: string) => Model;
-  /** The last settings of the session that is gone on with. */
+  /** The last settings of the session, if an existing one is continued. */
   readonly kept: Settings | undefined;
 }): Model {
   const { flags, config, modelFrom } = parts;
@@ -36,7 +36,7 @@ export function chooseModel(parts: {
   const model = modelFrom(name);
   const effort = flags.effort ?? fromEnvironment("effort");
   if (effort !== undefined) return model.withEffort(asEffort(effort));
-  // An effort of the files is for models that say none, and not for a session that has its own.
+  // An effort from the settings files applies only if the model name has none and the session has no settings yet.
   const usual = kept === undefined && model.settings.effort === undefined ? config.values.effort : undefined;
   return usual === undefined ? model : model.withEffort(usual);
 }
@@ -49,7 +49,7 @@ function usualModel(): string {
   return found === undefined ? EMULATOR_MODEL : found.join("/");
 }
 
-/** Before anything is written: an unanswerable session is of no use to anybody. */
+/** Called before anything is written, so that no session is created that cannot be answered. */
 export function requireKey(model: Model, config: ConfigValues): void {
   const { provider, credential } = model.settings.target;
   if (credential !== "none") return;

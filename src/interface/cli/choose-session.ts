@@ -1,12 +1,13 @@
 /**
- * Which session a command means: a new one, the last of this directory, or one by its id, a unique beginning of it, or its title.
+ * Decides which session a command uses: a new one, the last one of this directory, or one by its id, a unique prefix of
+ * the id, or its title.
  */
 
 import { codedError } from "../../base/support/index.ts";
 import { SESSION_ID, type Store } from "../../runtime/log/index.ts";
 import { inertLine } from "./inert-text.ts";
 
-/** Tells a person something that does not stop the command. */
+/** Shows the user a warning that does not stop the command. */
 export type Warn = (text: string) => void;
 
 export interface SessionChoice {
@@ -14,7 +15,7 @@ export interface SessionChoice {
   readonly id: string | undefined;
 }
 
-/** Undefined: a new session. */
+/** Returns the id of an existing session, or undefined for a new one. */
 export async function chooseSession(
   store: Store,
   choice: SessionChoice,
@@ -22,16 +23,16 @@ export async function chooseSession(
   warn: Warn,
 ): Promise<string | undefined> {
   if (choice.id !== undefined) return byName(store, choice.id);
-  return choice.continueLast ? lastOf(store, cwd, warn, "leave -c out to start one") : undefined;
+  return choice.continueLast ? lastOf(store, cwd, warn, "omit -c to start one") : undefined;
 }
 
-/** For commands that need one: by name, or the last of this directory. */
+/** Finds the session for a command that needs one: by name, or the last one of this directory. */
 export async function resolveSession(
   store: Store,
   choice: {
     readonly name: string | undefined;
     readonly last: boolean;
-    /** The command takes files, too, and this is none. */
+    /** The command also takes files, and the name is not a file. */
     readonly orFile?: boolean;
   },
   cwd: string,
@@ -41,13 +42,13 @@ export async function resolveSession(
     if (choice.last && choice.name === undefined) return lastOf(store, cwd, warn, "start one with a prompt");
     throw codedError(
       "usage",
-      choice.last ? "give a session or --last, not both" : "which session? Give its id, or --last",
+      choice.last ? "give a session or --last, not both" : "no session given: name one, or use --last",
     );
   }
-  return byName(store, choice.name, choice.orFile === true ? "file and no session" : "session");
+  return byName(store, choice.name, choice.orFile === true ? "file or session" : "session");
 }
 
-/** By id, a unique beginning of it, or the title. */
+/** Finds a session by id, a unique prefix of the id, or the title. */
 async function byName(store: Store, name: string, what = "session"): Promise<string> {
   try {
     return await byPrefix(store, name, what);
@@ -57,7 +58,7 @@ async function byName(store: Store, name: string, what = "session"): Promise<str
     if (titled.length === 1 && titled[0] !== undefined) return titled[0];
     throw codedError(
       "session_ambiguous",
-      `"${inertLine(name, 64)}" is the title of ${titled.length} sessions (${some(titled)}): give an id`,
+      `"${inertLine(name, 64)}" is the title of ${titled.length} sessions (${some(titled)}): use an id instead`,
     );
   }
 }
@@ -68,7 +69,7 @@ function some(ids: readonly string[]): string {
 
 async function byTitle(store: Store, title: string): Promise<readonly string[]> {
   const found: string[] = [];
-  // A log that cannot be read has no title to go by; naming it by its id says what is wrong with it.
+  // An unreadable log has no title; opening it by its id reports what is wrong with it.
   for await (const { id, summary } of store.list({ search: title }))
     if (summary?.title === title) found.push(id);
   return found;
@@ -81,14 +82,17 @@ async function byPrefix(store: Store, text: string, what: string): Promise<strin
     if (text !== "" && id.startsWith(text)) found.push(id);
   }
   if (found.length === 1 && found[0] !== undefined) return found[0];
-  // Not listed and yet there: a link or a pipe. Opening it says so.
+  // It exists but is not listed, so it is a link or a pipe. Opening it reports that.
   if (SESSION_ID.test(text) && (await store.exists(text))) return text;
   if (found.length === 0) {
-    throw codedError("session_not_found", `there is no ${what} "${inertLine(text, 64)}"`);
+    throw codedError(
+      "session_not_found",
+      `no ${what} "${inertLine(text, 64)}" (throughline sessions lists them)`,
+    );
   }
   throw codedError(
     "session_ambiguous",
-    `"${inertLine(text, 64)}" begins ${found.length} session ids (${some(found)}): give more of it`,
+    `${found.length} session ids begin with "${inertLine(text, 64)}" (${some(found)}): give a longer prefix`,
   );
 }
 
@@ -97,18 +101,15 @@ async function lastOf(store: Store, cwd: string, warn: Warn, instead: string): P
   for await (const { id, summary, problem } of store.list()) {
     if (problem !== undefined) unreadable.push(`${id} (${problem})`);
     if (summary?.cwd !== cwd) continue;
-    if (unreadable.length > 0) warn(`newer, but not readable: ${unreadable.join("; ")}`);
+    if (unreadable.length > 0) warn(`skipped newer sessions that cannot be read: ${unreadable.join("; ")}`);
     return id;
   }
   if (unreadable.length > 0) {
-    throw codedError(
-      "log_damaged",
-      `there is no readable session of this directory: ${unreadable.join("; ")}`,
-    );
+    throw codedError("log_damaged", `no session in this directory can be read: ${unreadable.join("; ")}`);
   }
-  throw codedError("session_not_found", `there is no session of this directory yet: ${instead}`);
+  throw codedError("session_not_found", `no session in this directory yet: ${instead}`);
 }
 
 function ignore(): void {
-  // Commands that only look at a session name it by what they print.
+  // Commands that only read a session print its id anyway.
 }

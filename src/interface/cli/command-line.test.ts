@@ -41,7 +41,7 @@ test.for([
   [["form", "a", "team"], undefined], // reads like a sentence
   [["-p", "sesions", "list"], undefined],
   [["hello"], undefined],
-  [["ru"], undefined], // too short to tell
+  [["ru"], undefined], // too short to judge
   [["sesions list"], undefined], // quoted: a prompt
   [["why?"], undefined],
   [["exprot"], "sessions export"],
@@ -111,7 +111,7 @@ test.for([
   expect(distance(b, a)).toBe(expected);
 });
 
-test("the top help names every command once, in fewer than 40 lines of at most 110 columns", () => {
+test("the top-level help names every command once, in fewer than 40 lines of at most 110 columns", () => {
   const named = HELP_LINES.flatMap(({ names }) => names);
   expect(named.toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
   const lines = topHelp("x").split("\n");
@@ -133,14 +133,14 @@ test.for([
     ["run", "say", "-m", "openai/x", "--", "-x"],
   ],
   [
-    ["-m", "run", "run", "say"], // the value of a flag is no command
+    ["-m", "run", "run", "say"], // the value of a flag is not a command
     ["run", "say", "-m", "run"],
   ],
-] as const)("%j has the flags before its command behind it", ([args, expected]) => {
+] as const)("%j: flags before the command are moved after it", ([args, expected]) => {
   expect(flagsBehind(args, scanLine(args, FLAGS))).toEqual(expected);
 });
 
-test("what is no command is named, also behind help", () => {
+test("a mistyped command after help is recognised too", () => {
   expect(meantCommand(scanLine(["help", "sesions"], FLAGS), NAMES)).toEqual({
     typed: "sesions",
     meant: "help sessions",

@@ -1,13 +1,12 @@
 /**
- * What the first word of a command line is: a command, a mistyped command, or the beginning of a prompt. Pure.
+ * Decides whether the first word of a command line is a command, a mistyped command, or the start of a prompt. Pure.
  *
- * A prompt may be written without quotes, so a mistyped command would be sent to the model, and paid for. The rule: a
- * first bare word that is not a command but close to one is taken for a typing error when nothing else makes it look
- * like a sentence, that is when at most one bare word follows it. The commands inside of others (`export` of `sessions`)
- * are everyday words, so that they are looked at only where they stand alone or before a session's id.
+ * A prompt needs no quotes, so a mistyped command would be sent to the model, and paid for. The rule: a first bare word
+ * that is close to a command is a typing error if at most one bare word follows it; a longer line reads like a sentence.
+ * Subcommands (`export` of `sessions`) are everyday words, so they count only alone or before a session's id.
  */
 
-/** What the scan needs to know of the flags before the first word. */
+/** What the scan needs to know about a flag before the first word. */
 export interface KnownFlag {
   readonly short?: string | undefined;
   readonly long?: string | undefined;
@@ -18,11 +17,11 @@ export interface KnownFlag {
 export interface ScannedLine {
   /** The first word that is neither a flag nor the value of one. */
   readonly first: string | undefined;
-  /** Where it stands. */
+  /** The index of `first` in the arguments. */
   readonly at: number;
   /** Bare words from the first one up to the next flag. */
   readonly words: readonly string[];
-  /** `-p` or `--print` stands before it: whatever follows is a prompt. */
+  /** True if `-p` or `--print` precedes it, so that everything that follows is a prompt. */
   readonly print: boolean;
 }
 
@@ -65,22 +64,19 @@ function readFlag(
   return { named, valueFollows: false };
 }
 
-/**
- * The line with the flags that stand before its command behind it, where that reads them, or refuses what it does not
- * know: before it nobody would.
- */
+/** Moves flags before the command to after it, where the command reads them or rejects those it does not know. */
 export function flagsBehind(args: readonly string[], { at }: ScannedLine): readonly string[] {
   const end = args.indexOf("--", at);
   const own = end === -1 ? args.slice(at) : args.slice(at, end);
   return [...own, ...args.slice(0, at), ...(end === -1 ? [] : args.slice(end))];
 }
 
-/** Commands by name, each with the names of those inside of it. */
+/** Commands by name, each with the names of its subcommands. */
 export type CommandNames = Readonly<Record<string, readonly string[]>>;
 
 /**
- * `help`, `help COMMAND` and `version`, which everybody tries, as the flags they mean; undefined for any other line.
- * "help me with this" is a prompt.
+ * Translates `help`, `help COMMAND` and `version` to flags, because users try them. Returns undefined for any other
+ * line: "help me with this" is a prompt.
  */
 export function asFlags(line: ScannedLine, commands: CommandNames): readonly string[] | undefined {
   const [first, second, third] = line.words;
@@ -99,7 +95,7 @@ export interface Meant {
   readonly meant: string;
 }
 
-/** The command a mistyped word was meant to be; undefined when it is none, or when the line reads like a prompt. */
+/** Returns the command that a mistyped word resembles; undefined if there is none or the line reads like a prompt. */
 export function meantCommand(line: ScannedLine, commands: CommandNames): Meant | undefined {
   const { first, words, print } = line;
   if (print || first === undefined || words.length > 2 || Object.hasOwn(commands, first)) return undefined;
@@ -118,7 +114,7 @@ export function meantCommand(line: ScannedLine, commands: CommandNames): Meant |
   return meant === undefined ? undefined : { typed: first, meant };
 }
 
-/** No commands of their own: flags in the clothes of one. */
+/** Not real commands: `asFlags` translates them to flags. */
 const VERBS = ["help", "version"].map((name) => ({ name, said: name }));
 
 function nearest(
@@ -134,7 +130,7 @@ function nearest(
   return near[0]?.said;
 }
 
-/** Edits between two words: insert, remove, replace, and swap of neighbours count one each. */
+/** The edit distance of two words. Inserting, removing, replacing, and swapping neighbours count one each. */
 export function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,6 +1,6 @@
 /**
- * What tokens cost, where the price is known: the user's own settings say it, or the table of models. No invented
- * dollar: unknown is undefined.
+ * The cost of tokens, by the prices in the user's settings or in the table of models. Undefined if the price is unknown:
+ * a cost is never guessed.
  */
 
 import type { CostOf } from "../../runtime/facts/index.ts";

@@ -1,11 +1,11 @@
 /**
- * What a crash left of a log and nobody has to mend, in the same words wherever a session is looked at: an end that was
- * not finished, or nothing at all because the process ended before its first event was whole.
+ * Describes, in the same words for every command, what a crash left in a log and needs no repair: an unfinished write at
+ * the end, or an empty log because the process ended before it had written its first event.
  */
 
 import { type Log, readWholeFile, tailOf, type UnfinishedTail } from "../../runtime/log/index.ts";
 
-/** Undefined: nothing. A log that somebody writes right now may end in the middle of a line. */
+/** Returns undefined if there is nothing to report. A log with a running writer may end in the middle of a line. */
 export async function crashLeft(log: Log): Promise<string | undefined> {
   if (log.location === "memory" || (await log.hasWriter())) return undefined;
   const tail = tailOf(readWholeFile(log.location, `session "${log.session}"`));
@@ -14,13 +14,13 @@ export async function crashLeft(log: Log): Promise<string | undefined> {
 }
 
 export function tailText({ line, byte, bytes }: UnfinishedTail): string {
-  return `line ${line}, byte ${byte}: ${bytes} bytes of a write that was not finished and never acknowledged; the next message moves them aside`;
+  return `line ${line}, byte ${byte}: ${bytes} bytes of an unfinished write that was never acknowledged; the next message moves them aside`;
 }
 
 export function emptyText(tail?: UnfinishedTail): string {
   const why =
     tail === undefined
-      ? "nothing was said in the session yet"
-      : `the process ended before its first event was written (${tail.bytes} bytes of it are there). Nothing is lost`;
-  return `the log is empty: ${why}. Go on with the session, or remove it`;
+      ? "the session has no messages yet"
+      : `the process ended before it had written its first event (${tail.bytes} bytes of it are there). Nothing is lost`;
+  return `the log is empty: ${why}. Continue the session, or remove it`;
 }

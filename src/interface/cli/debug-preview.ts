@@ -1,6 +1,6 @@
 /**
- * `--debug`: what each request carries, in a few lines, before it is sent (requirements G14): role or type of each item,
- * its parts, their length, the head of the text, and counts. Never a payload, never a header.
+ * `--debug`: summarises each request in a few lines before it is sent (requirements G14): role or type of each item, its
+ * parts, their length, the start of the text, and counts. Never shows an encrypted payload or a header.
  */
 
 import { arrayOf, isObject, type JsonObject, stringOf, tryParseJson } from "../../base/support/index.ts";
@@ -8,7 +8,7 @@ import { amount } from "./amount.ts";
 import { inertLine } from "./inert-text.ts";
 
 const HEAD = 60;
-/** A long history is told by its ends. */
+/** A longer history is shown by its first and last lines. */
 const MOST_LINES = 24;
 
 interface Part {
@@ -17,7 +17,7 @@ interface Part {
   readonly head: string;
 }
 
-/** The lines for one request body, of any dialect. */
+/** Returns the lines for one request body of any dialect. */
 export function previewLines(body: string): readonly string[] {
   const request = tryParseJson(body);
   if (!isObject(request)) return [`request: ${Buffer.byteLength(body)} bytes, not JSON`];
@@ -82,7 +82,7 @@ function contentPart(part: JsonObject): readonly Part[] {
   return [hidden(type, JSON.stringify(part))];
 }
 
-/** Reasoning: how much there is, not what it says. */
+/** Shows how much reasoning there is, not its text. */
 function opaque(item: JsonObject): readonly Part[] {
   const payload = stringOf(item["encrypted_content"]);
   const summaries = arrayOf(item["summary"]).length;

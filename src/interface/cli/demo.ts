@@ -1,6 +1,6 @@
 /**
- * The demo: one complete conversation on the built-in emulator, with thinking, tool calls and a follow-up that needs the
- * earlier thoughts. Played where there is no terminal to chat on.
+ * The demo: one complete conversation on the built-in emulator, with reasoning, tool calls and a follow-up that needs
+ * the earlier reasoning. It plays if there is no terminal to chat on.
  */
 
 import { fileStore } from "../../runtime/log/index.ts";
@@ -15,7 +15,7 @@ import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 import { whenUnread } from "./unread-output.ts";
 
-/** A tool with nothing behind it, so that the demo reads and writes nothing of the user's. */
+/** Invents the weather, so that the demo does not touch the user's files or the network. */
 export const weatherTool: Tool = tool({
   name: "get_weather",
   description: "The weather of a city (made up, for the demo)",
@@ -34,7 +34,7 @@ export const weatherTool: Tool = tool({
   },
 });
 
-/** The number is only in the encrypted reasoning: the last answer is right only if that came back. */
+/** The number is only in the encrypted reasoning, so the last answer is right only if the reasoning was sent back. */
 const PROMPTS = [
   "What is the weather in Paris and in Rome?",
   "Think of a number.",
@@ -80,15 +80,15 @@ async function play(session: Session, prompt: string, terminal: Terminal): Promi
   return stop() ?? unread() ?? (status === "completed" ? undefined : EXIT.turnFailed);
 }
 
-/** What the demo is for: every thought goes back to the model that had it. */
+/** The point of the demo: all reasoning goes back to the model that produced it. */
 async function proof(session: Session, out: NodeJS.WritableStream): Promise<void> {
   const reasoning = (await session.explain()).filter(({ type }) => type === "reasoning");
   const kept = reasoning.filter(({ action }) => action === "replay").length;
   out.write(`\nThe next request would hand back ${kept} of ${reasoning.length} thoughts, byte for byte.\n`);
-  out.write(`Log: ${session.location}\nGo on: ${startedBy()} -r ${session.id} on a terminal\n`);
+  out.write(`Log: ${session.location}\nTo continue on a terminal: ${startedBy()} -r ${session.id}\n`);
 }
 
-/** As the person called it: in the repository there may be no `throughline` to call. */
+/** The command the user typed: in the repository, `throughline` may not be installed. */
 function startedBy(): string {
   return process.env["npm_lifecycle_event"] === "start" ? "npm start --" : "throughline";
 }

@@ -15,7 +15,7 @@ test.for([
   expect(excerptAt(text, text.indexOf(word), word.length)).toBe(expected);
 });
 
-test("never half of a character, and always what was looked for", () => {
+test("never splits a character, and always contains the match", () => {
   const text = `${"😀".repeat(40)}needle${"😀".repeat(60)}`;
   const found = excerptAt(text, text.indexOf("needle"), 6);
   expect(found).toContain("needle");

@@ -1,4 +1,4 @@
-/** What a script can rely on (docs/cli.md). */
+/** Exit codes, stable for scripts (docs/cli.md). */
 
 import type { TurnResult } from "../../runtime/session/index.ts";
 

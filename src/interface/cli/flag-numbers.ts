@@ -1,11 +1,11 @@
-/** Numbers behind flags. */
+/** Parses the numeric values of flags. */
 
 import { codedError } from "../../base/support/index.ts";
 
 export interface NumberRange {
   readonly least: number;
   readonly most?: number;
-  /** What to use instead, in words. */
+  /** Describes valid values, for the error message. */
   readonly use: string;
 }
 
@@ -22,7 +22,7 @@ export function wholeNumber(
   throw codedError("number_invalid", `${flag} ${text}: use ${use}`);
 }
 
-/** Written in digits and nothing else, for what other programs read too: ports, milliseconds. */
+/** Accepts only digits, for values such as ports and milliseconds. */
 export function digits(flag: string, text: string, least: number, most: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= least && number <= most) return number;

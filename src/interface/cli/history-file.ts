@@ -1,6 +1,4 @@
-/**
- * A file that was named where a session or a history is taken: is it one, is it a log of ours, and its bytes.
- */
+/** Reads a file that was named instead of a session, and decides whether it is a Throughline log. */
 
 import {
   closeSync,
@@ -21,9 +19,9 @@ import { sessionsFolder } from "../config/index.ts";
 import { readProblem } from "./read-problem.ts";
 
 export interface HistoryFile {
-  /** Where the store finds it, when it is a log of ours. */
+  /** The folder and id for the store, if the file is a Throughline log. */
   readonly log: { readonly folder: string; readonly id: string } | undefined;
-  /** The bytes of a log of ours that is an exported one. */
+  /** Returns the file's bytes if it is an exported Throughline log. */
   exported(): Buffer | undefined;
   read(): Uint8Array;
 }
@@ -38,12 +36,12 @@ export function historyFile(path: string): HistoryFile {
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(file);
-    if (!stat.isFile()) throw new Error("it is not a regular file");
+    if (!stat.isFile()) throw new Error("not a regular file");
     const start = Buffer.alloc(Math.min(stat.size, 4096));
     readSync(file, start, 0, start.length, 0);
     const full = resolve(path);
     const [folder, id] = [dirname(full), basename(full, ".jsonl")];
-    // Among the sessions it is one, whatever became of its content.
+    // A file in the sessions folder is a session, even if its content is damaged.
     const kept = folder === resolve(sessionsFolder()) && SESSION_ID.test(id);
     const ours = path.endsWith(".jsonl") && (kept || looksLikeLog(start.toString("utf8")));
     return {
@@ -64,15 +62,15 @@ export function historyFile(path: string): HistoryFile {
   }
 }
 
-/** Said before it is read into memory. */
+/** Thrown before the file is read into memory. */
 function tooLarge(path: string, bytes: number): ThroughlineError {
   return codedError(
     "file_too_large",
-    `${path} has ${bytes} bytes; a history has at most ${MAX_HISTORY_BYTES}. Take the newest part of it`,
+    `${path} has ${bytes} bytes, more than the limit of ${MAX_HISTORY_BYTES}: use only the newest part of it`,
   );
 }
 
-/** Any of its first lines tells, should the very first be the damaged one. */
+/** Checks several lines, because the first one may be damaged. */
 export function looksLikeLog(start: string): boolean {
   return start
     .split("\n")
@@ -86,6 +84,6 @@ export function parseFormat(name: string | undefined): FormatName | undefined {
   if (name === undefined || isFormatName(name)) return name;
   throw codedError(
     "format_unknown",
-    `"${name}" is not a format known here: use ${Object.keys(FORMATS).join(", ")}`,
+    `unknown format "${name}": use one of ${Object.keys(FORMATS).join(", ")}`,
   );
 }

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("what was typed is there in the next process, for its owner only, whatever the mask and the mode were", () => {
+test("the next process finds the messages, readable only by the owner, whatever the umask and the mode were", () => {
   const file = join(folder, "new", "history.jsonl");
   const before = process.umask(0);
   try {
@@ -30,7 +30,7 @@ test("what was typed is there in the next process, for its owner only, whatever 
   expect(readFileSync(file, "utf8").split("\n")).toHaveLength(5);
 });
 
-test("a damaged, missing or long file costs nothing but itself", () => {
+test("a damaged, missing or long file does no other harm", () => {
   const file = join(folder, "history.jsonl");
   expect(openInputHistory(file).entries).toEqual([]);
   const lines = Array.from({ length: 1200 }, (_, at) => JSON.stringify(`m${at}`));
@@ -43,7 +43,7 @@ test("a damaged, missing or long file costs nothing but itself", () => {
   expect(nowhere.entries).toEqual(["kept in this process"]);
 });
 
-test("a line that a full disk or a kill cut off does not swallow the next message", () => {
+test("a line cut off by a full disk or a kill does not swallow the next message", () => {
   const file = join(folder, "history.jsonl");
   writeFileSync(file, '"one"\n"tw');
   openInputHistory(file).add("three");

@@ -1,6 +1,6 @@
 /**
- * The messages a person typed, kept for the Up key: one JSON string a line, readable by its owner only. It is a
- * convenience: a history that cannot be read or written costs nothing but itself.
+ * The user's past messages, for the Up key: one JSON string per line, readable only by the owner. A convenience: if the
+ * history cannot be read or written, everything else still works.
  */
 
 import { closeSync, fchmodSync, mkdirSync, writeSync } from "node:fs";
@@ -12,7 +12,7 @@ import { dataFolder } from "../config/index.ts";
 import type { InputHistory } from "../tui/index.ts";
 
 const KEPT = 500;
-/** Rewritten when it has grown to this many lines. */
+/** The file is rewritten when it has more lines than this. */
 const MOST = 2 * KEPT;
 
 function inputHistoryFile(): string {
@@ -21,7 +21,7 @@ function inputHistoryFile(): string {
 
 export function openInputHistory(file = inputHistoryFile()): InputHistory {
   const { entries, torn: wasTorn } = readEntries(file);
-  /** The last line may lack its end: what is added must not become part of it. */
+  /** True if the last line may lack its line break, so that a new entry must start with one. */
   let torn = wasTorn;
   return {
     entries,
@@ -34,12 +34,12 @@ export function openInputHistory(file = inputHistoryFile()): InputHistory {
         try {
           writeSync(opened, `${torn ? "\n" : ""}${lineOf(text)}\n`);
           torn = false;
-          fchmodSync(opened, 0o600); // it may have been made with another mask
+          fchmodSync(opened, 0o600); // the file may have been created with another umask
         } finally {
           closeSync(opened);
         }
       } catch {
-        torn = true; // Read-only or full: the messages of this process are still there.
+        torn = true; // Read-only or full disk: this process keeps its messages in memory.
       }
     },
   };
@@ -59,7 +59,7 @@ function readEntries(file: string): { readonly entries: string[]; readonly torn:
       replaceFile(file, kept.map((entry) => `${lineOf(entry)}\n`).join(""));
       return { entries: kept, torn: false };
     } catch {
-      // Too long is no harm.
+      // A history that is too long does no harm.
     }
   }
   return { entries: kept, torn: text !== "" && !text.endsWith("\n") };

@@ -1,6 +1,6 @@
 /**
- * A plain chat: one line in, a turn told in lines, the answer as it comes. It needs nothing but lines and works
- * everywhere; choices are numbered. What a command does is the same as in the full interface.
+ * A plain chat: reads lines, writes each turn as lines and the answer as it arrives. It works on every terminal; choices
+ * are numbered. Commands behave as in the full interface.
  */
 
 import { createInterface, type Interface } from "node:readline/promises";
@@ -28,7 +28,7 @@ import { wrapped } from "./wrapped-output.ts";
 export interface LineChatOptions {
   readonly handle: SessionHandle;
   readonly terminal: Terminal;
-  /** Sentences and numbered answers. */
+  /** Writes sentences and asks for numbers, for a screen reader. */
   readonly spoken: boolean;
   readonly ports: Ports;
   readonly first: string;
@@ -46,7 +46,7 @@ export async function lineChat(options: LineChatOptions): Promise<ChatEnd> {
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send the line; a line typed while a turn runs is sent after it"],
-  ["Ctrl-C stops a turn", "at the prompt it leaves, like Ctrl-D"],
+  ["Ctrl-C stops a turn", "at the prompt it exits, like Ctrl-D"],
 ];
 
 class LineChat {
@@ -56,10 +56,10 @@ class LineChat {
   readonly #facts: SessionFacts;
   readonly #host: CommandHost;
   #turn: Turn | undefined;
-  /** Aborted by Ctrl-C in the turn under way: a question that stands is withdrawn. */
+  /** Aborted when Ctrl-C stops the running turn, to withdraw an open question. */
   #stopped = new AbortController();
   #outcome: ChatEnd | undefined;
-  /** Lines typed while a turn ran: sent when it is over, never taken as the answer to a question. */
+  /** Lines typed while a turn ran. They are sent after it ends and never answer a question. */
   readonly #typedAhead: string[] = [];
 
   constructor(options: LineChatOptions) {
@@ -69,7 +69,7 @@ class LineChat {
     this.#facts = new SessionFacts(options.ports.costOf);
     this.#lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stdout) });
     this.#lines.on("SIGINT", () => this.#interrupt());
-    this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only what no question asked for
+    this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only lines that answer no question arrive here
     signal.addEventListener("abort", () => this.#leave(), { once: true });
     this.#host = this.#createHost();
   }
@@ -95,17 +95,16 @@ class LineChat {
     return this.#options.spoken ? "You: " : "› ";
   }
 
-  /** Another process writes: what it does is told until it is over or the person leaves. */
+  /** Follows a session that another process writes, until it ends or the user exits. */
   async #watch(): Promise<ChatEnd> {
     const { handle, signal } = this.#options;
-    this.#say("Another process writes this session; following it. Ctrl-C leaves.");
+    this.#say("Another process is writing this session. Following it; press Ctrl-C to exit.");
     const stop = new AbortController();
     this.#lines.once("close", () => stop.abort());
     const show = this.#teller();
     const after = await lastSeq(handle);
     for await (const event of handle.follow({ after, signal: AbortSignal.any([signal, stop.signal]) })) {
-      if (event.type === "reset")
-        this.#say("The session was put back to an earlier state: here is all of it.");
+      if (event.type === "reset") this.#say("The session was reset to an earlier state. Here is all of it:");
       if (event.type === "user_message") this.#say(`› ${this.#textOf(event.content)}`);
       if (event.type === "assistant_message") this.#terminal.stdout.write(`${inert(event.text)}\n`);
       show(event);
@@ -123,7 +122,7 @@ class LineChat {
     return line;
   }
 
-  /** Undefined at the end of the input (Ctrl-D, a closed terminal), or when the question is withdrawn. */
+  /** Returns undefined at the end of the input (Ctrl-D, a closed terminal) or if the question is withdrawn. */
   async #ask(prompt: string, withdrawn?: AbortSignal): Promise<string | undefined> {
     const ended = new AbortController();
     const end = (): void => ended.abort();
@@ -171,18 +170,18 @@ class LineChat {
     return {
       handle,
       ports,
-      busy: false, // a line is read when nothing is under way
+      busy: false, // lines are read only while no turn runs
       get lastMessage() {
         return facts.lastMessage;
       },
       say: (text) => this.#say(text),
       help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS, 80)}`),
-      // What is to be known about a choice is told with its outcome.
+      // The outcome of a choice says what there is to know about it.
       choose: (title, choices) => this.#choose(title, choices),
       started: (turn) => {
         this.#turn = turn;
       },
-      rewrite: ({ text }) => this.#say(`Last message: ${text}\nWrite the new one behind it: /edit NEW TEXT`),
+      rewrite: ({ text }) => this.#say(`Last message: ${text}\nTo replace it: /edit NEW TEXT`),
       leave: (outcome) => {
         this.#outcome = outcome;
       },
@@ -193,7 +192,7 @@ class LineChat {
     this.#say(`${title}:`);
     for (const [at, { label, note }] of choices.entries())
       this.#say(`  ${at + 1} ${label}${note === undefined ? "" : `, ${note}`}`);
-    const answer = await this.#ask(`Number, 1 to ${choices.length}; nothing leaves it: `);
+    const answer = await this.#ask(`Number, 1 to ${choices.length} (Enter cancels): `);
     return choices[Number(answer) - 1]?.value;
   }
 
@@ -234,7 +233,7 @@ class LineChat {
     const why = error === undefined ? (reason ?? "") : `[${error.code}] ${error.message}`;
     const end = status === "completed" ? "" : `${status}${why === "" ? "" : `: ${why}`}`;
     const { inputTokens, outputTokens, reasoningTokens } = usage;
-    // Stopped before its first answer ended: nobody has counted.
+    // A turn that is stopped before its first response ends has no token counts.
     const counted = inputTokens > 0 || outputTokens > 0;
     const spokenTokens = counted ? `, ${amount(inputTokens, "token")} in, ${outputTokens} out` : "";
     const spoken = `${end === "" ? "Done" : `Ended: ${end}`}, ${amount(steps, "request")}${spokenTokens}.`;
@@ -244,14 +243,14 @@ class LineChat {
   }
 
   /**
-   * Default: no. The arguments are shown escaped, so that they cannot redraw the question, and whole: what is cut off
-   * is approved unseen.
+   * The default is no. The arguments are escaped, so that they cannot redraw the question, and never shortened, so that
+   * nothing is approved unseen.
    */
   async #permission(request: PermissionRequest): Promise<void> {
     const call = unmistakableLine(`${request.tool}(${request.arguments})`);
     const { signal } = this.#stopped;
     const { spoken, handle } = this.#options;
-    const how = spoken ? "Type 1 for yes, 2 for no (nothing is no): " : "[y/N] ";
+    const how = spoken ? "Type 1 for yes, 2 for no (Enter means no): " : "[y/N] ";
     const answer = await this.#ask(`Allow ${request.access}: ${call} ? ${how}`, signal);
     if (signal.aborted) {
       this.#terminal.stdout.write("\n");
@@ -262,7 +261,7 @@ class LineChat {
         await handle.approve(request.requestId, { argumentsHash: request.argumentsHash });
       else await handle.deny(request.requestId);
     } catch (error) {
-      // Ended while the question stood: nobody waits for the answer any more.
+      // The turn ended while the question was open, so the answer is no longer needed.
       this.#say(messageOf(error));
     }
   }

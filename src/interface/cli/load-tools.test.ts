@@ -9,7 +9,7 @@ import { loadTools } from "./load-tools.ts";
 const folder = mkdtempSync(join(tmpdir(), "throughline-tools-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a module that waits for ever is given up with a code that says where to look", async () => {
+test("a module that waits forever fails with a code and a hint", async () => {
   const file = join(folder, "waits.mjs");
   writeFileSync(file, "await new Promise(() => undefined);\n");
   await expect(loadTools(file, { patienceMs: 50 })).rejects.toMatchObject({

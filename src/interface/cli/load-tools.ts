@@ -1,6 +1,6 @@
 /**
- * `--tools FILE`: a JavaScript module that exports tools made with `tool()`. What a project's settings name runs from a
- * copy of the trusted bytes; what the user names runs where it is.
+ * `--tools FILE`: a JavaScript module that exports tools made with `tool()`. A module that a project's settings name runs
+ * from a copy of the trusted bytes; a module that the user names runs in place.
  */
 
 import { resolve } from "node:path";
@@ -11,12 +11,12 @@ import type { Tool } from "../../runtime/tools/index.ts";
 import type { FileSet } from "../config/index.ts";
 import { trustedCopy } from "./trusted-copy.ts";
 
-/** A module may wait for something that never comes; nobody should have to wait for it. */
+/** The time limit for loading a module, whose top level may wait forever. */
 const PATIENCE_MS = 10_000;
 
 export interface LoadOptions {
   readonly patienceMs?: number;
-  /** A project names the module: only these files may run. */
+  /** Set if a project names the module: only these files may run. */
   readonly trusted?: FileSet | undefined;
 }
 
@@ -30,25 +30,25 @@ export async function loadTools(file: string, options: LoadOptions = {}): Promis
     if (error === TOO_LATE) {
       throw codedError(
         "tools_file_timeout",
-        `--tools ${file}: it was not loaded after ${patienceMs / 1000} s; does it wait for something at its top level?`,
+        `--tools ${file}: not loaded after ${patienceMs / 1000} s; does it wait for something at its top level?`,
       );
     }
     const why = (messageOf(error).split("\n")[0] ?? "").replace(/ imported from .*/, "");
     const told = copy === undefined ? why : why.replaceAll(copy.folder, "");
     const hint = copy !== undefined && isMissing(error) ? ONLY_TRUSTED : "";
-    throw invalid(file, `it could not be loaded: ${told}${hint}`, error);
+    throw invalid(file, `cannot load it: ${told}${hint}`, error);
   }
   const exported = Object.values(module as Readonly<Record<string, unknown>>).flatMap((value) =>
     Array.isArray(value) ? (value as readonly unknown[]) : [value],
   );
   const tools = exported.filter(isTool);
   if (tools.length === 0)
-    throw invalid(file, "it exports no tool; export what tool() returns, or an array of them");
+    throw invalid(file, "it exports no tools: export the result of tool(), or an array of tools");
   return tools;
 }
 
 const ONLY_TRUSTED =
-  ". A project's code may load only files that it names in its text; to run it without this check, name it with --tools";
+  ". A project's code can load only files that its text names; to run it without this check, name it with --tools";
 
 function isMissing(error: unknown): boolean {
   return ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ENOENT", "code_untrusted"].includes(
@@ -64,7 +64,7 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<unknown> {
     return await Promise.race([
       work,
       new Promise((_resolve, reject) => {
-        // oxlint-disable-next-line prefer-promise-reject-errors -- told apart from whatever the module throws
+        // oxlint-disable-next-line prefer-promise-reject-errors -- distinct from anything the module throws
         timer = setTimeout(() => reject(TOO_LATE), ms);
       }),
     ]);

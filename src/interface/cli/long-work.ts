@@ -1,6 +1,4 @@
-/**
- * Long work on files: how far it has come on a terminal's stderr, and Ctrl-C in its middle leaves nothing half-written.
- */
+/** Runs long work on files: shows progress on a terminal's stderr, and leaves nothing half-written after Ctrl-C. */
 
 import { setImmediate as breath } from "node:timers/promises";
 
@@ -12,15 +10,15 @@ import type { Terminal } from "./terminal.ts";
 
 export interface LongWork {
   readonly signal: AbortSignal;
-  /** Bytes so far, of all. Awaited, it lets a signal in. */
+  /** Reports the bytes done so far. Awaiting it lets signals be handled. */
   readonly tell: (what: string, done: number, all: number) => Promise<void>;
 }
 
 const MIB = 1024 * 1024;
-/** What takes less than a moment needs no word. */
+/** Smaller files are done at once and need no progress. */
 const SMALL_BYTES = 8 * MIB;
 
-/** The exit code. Work that is stopped throws `stopped`, once it has taken away what it had begun. */
+/** Returns the exit code. Work that is stopped removes what it has begun and throws `stopped`. */
 export async function longWork(
   terminal: Terminal,
   work: (ports: LongWork) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Whether an address to listen on can be reached from this machine alone. */
+/** Returns whether an address to listen on can be reached only from this machine. */
 
 import { isIP } from "node:net";
 

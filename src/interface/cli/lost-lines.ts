@@ -1,11 +1,11 @@
 /**
- * What a repaired log says of the lines it lost (`repair`): a request behind one of them cannot be rebuilt as it was sent,
- * and nothing is wrong with it for that.
+ * Finds the lines that a repaired log lost (`repair`). A request after one of them cannot be rebuilt as it was sent, which
+ * is not a problem to report.
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 
-/** Numbers of the events that were lost before this one. */
+/** Returns the numbers of the events that were lost before this one. */
 export function lostBefore(events: readonly LoggedEvent[], seq: number): readonly number[] {
   return events.filter((event) => event.seq < seq && isStandIn(event)).map((event) => event.seq);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The composition root: flags in, exit code out. Errors are one line with a code and what to do, never a stack trace. */
+/** The composition root. An error is one line with a code and what to do, never a stack trace. */
 
 import { type Command, CommanderError } from "commander";
 
@@ -19,7 +19,7 @@ guard(process.stderr);
 const terminal = systemTerminal();
 
 watchOutput();
-// Code of a tools file that fails on its own time. What was acknowledged is written; the session can be resumed.
+// Catches errors that a tools file throws outside of any call. Acknowledged events are saved; the session can be resumed.
 process.on("uncaughtException", (error) => {
   report(error);
   process.exit(EXIT.turnFailed);
@@ -29,7 +29,7 @@ const program = createProgram(terminal, finish);
 try {
   const args = await addNamedCommand(program, process.argv.slice(2), terminal, finish);
   for (const command of everyCommand(program)) {
-    command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
+    command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` prints it
   }
   await program.parseAsync(args, { from: "user" });
 } catch (error) {
@@ -51,7 +51,7 @@ function report(error: unknown): number {
   const line =
     file === undefined
       ? `${inertLine(messageOf(error), 1000)} [${code}]`
-      : `cannot ${file.call} ${inertLine(file.path ?? "a file", 300)}: ${inertLine(readProblem(error), 300)} (${code}). Run it again once that is solved [file_failed]`;
+      : `cannot ${file.call} ${inertLine(file.path ?? "a file", 300)}: ${inertLine(readProblem(error), 300)} (${code}). Fix this and try again [file_failed]`;
   wrapped(terminal.stderr).write(`throughline: ${line}\n`);
   const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
   if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
@@ -59,7 +59,7 @@ function report(error: unknown): number {
 }
 
 function usage(error: CommanderError): number {
-  if (error.exitCode === 0) return EXIT.ok; // help or version, printed by now
+  if (error.exitCode === 0) return EXIT.ok; // help or version, already printed
   const message = inertLine(usageText(error.message, commandOf(program, process.argv.slice(2))), 1000);
   wrapped(terminal.stderr).write(`throughline: ${message} [usage]\n`);
   return EXIT.usage;

@@ -1,6 +1,6 @@
 /**
- * A last turn that has no end, as a reader tells it: what was seen of it and is not in the log yet, and how to go on
- * (law 9: what a person saw is shown again, also after a crash). Nothing is written: closing it is the next writer's.
+ * Describes an unfinished last turn to a reader: the output that was seen but is not in the log yet, and how to continue
+ * (law 9: what a person saw is shown again, even after a crash). Writes nothing; the next writer closes the turn.
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
@@ -10,16 +10,16 @@ import { closeResponses, endsWithItsTurn, findOpenTurn } from "../../runtime/tur
 
 export interface OpenEnd {
   readonly turn: string;
-  /** A process is writing it right now. */
+  /** True if a process is writing it now. */
   readonly live: boolean;
-  /** The log, and behind it what the next writer would put there of the response that was under way. */
+  /** The log, followed by what the next writer would append for the unfinished response. */
   readonly events: readonly LoggedEvent[];
   /** For a person: what happened, and what to do. */
   readonly text: string;
 }
 
 export async function openEndOf(log: Log): Promise<OpenEnd | undefined> {
-  // In this order: whoever learns that the writer is gone then reads all that it wrote.
+  // The order matters: after the writer is found to be gone, the refresh reads everything it wrote.
   const live = await log.hasWriter();
   await log.refresh();
   if (endsWithItsTurn(log.events)) return undefined;
@@ -43,7 +43,7 @@ export async function openEndOf(log: Log): Promise<OpenEnd | undefined> {
     live,
     events: [...log.events, ...seen],
     text: live
-      ? "under way: another process is writing it"
-      : `interrupted: throughline -p -r ${log.session} finishes it; a new message goes on without it`,
+      ? "running: another process is writing it"
+      : `interrupted: throughline -p -r ${log.session} finishes it; a new message continues without it`,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * From flags to an open session: folder, settings, model, tools, permissions, the project's instructions. Everything
- * that can be wrong is found before anything is written.
+ * Opens a session from flags: folder, settings, model, tools, permissions, the project's instructions. Reports every
+ * error before anything is written.
  */
 
 import { statSync } from "node:fs";
@@ -35,7 +35,7 @@ export interface Opened {
   readonly model: Model;
   readonly settings: RunSettings;
   readonly costOf: CostOf;
-  /** The project's instructions that are part of every request: their file. */
+  /** The path of the project's instructions, which are part of every request. */
   readonly instructions: string | undefined;
 }
 
@@ -43,9 +43,9 @@ export interface OpenOptions {
   readonly interactive: boolean;
   readonly tools?: readonly Tool[];
   readonly terminal: Terminal;
-  /** Nothing will be asked of a model: no key is needed, no instructions are read. */
+  /** No model will be used, so no key is needed and no instructions are read. */
   readonly offline?: boolean;
-  /** A session that another process writes is opened to read instead of refused. */
+  /** Opens a session that another process is writing for reading, instead of failing. */
   readonly attach?: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const config = await settingsWithTrust(cwd, flags, terminal);
   const settings = runSettings(flags, config);
   const { permissions, maxSteps } = settings;
-  if (flags.output !== undefined) void new AnswerFile(flags.output); // refuses what cannot be written
+  if (flags.output !== undefined) void new AnswerFile(flags.output); // throws if the file cannot be written
   const store = flags.ephemeral === true ? memoryStore() : fileStore(sessionsFolder());
   const choice = { continueLast: flags.continue === true, id: flags.resume };
   const id = await chooseSession(store, choice, cwd, (text) => say(terminal, text));
@@ -108,19 +108,19 @@ export const NO_INSTRUCTIONS: ReturnType<typeof readProjectInstructions> = {};
 export function enterDirectory(directory: string | undefined): void {
   if (directory === undefined) return;
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw codedError("directory_not_found", `-C ${directory}: there is no such directory`);
+    throw codedError("directory_not_found", `-C ${directory}: no such directory`);
   }
   process.chdir(directory);
 }
 
-/** The limit of cost; one that an untrusted project set on a model without a price is dropped, as it cannot be held. */
+/** Returns the cost limit. Drops one that an untrusted project sets for a model without a price: it cannot be enforced. */
 export function heldCost(
   { maxCostUsd, fromUntrusted }: RunSettings,
   { price, label }: Model,
   terminal: Pick<Terminal, "stderr">,
 ): number | undefined {
   if (maxCostUsd === undefined || price !== undefined || !fromUntrusted.maxCostUsd) return maxCostUsd;
-  say(terminal, `the project's maxCostUsd is ignored: the price of ${label} is not known`);
+  say(terminal, `ignoring the project's maxCostUsd: the price of ${label} is unknown`);
   return undefined;
 }
 
@@ -139,13 +139,13 @@ export async function chooseTools(
   if (unknown.length > 0 && !settings.fromUntrusted.allowTools) {
     throw codedError(
       "tool_unknown",
-      `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,
+      `--allow-tools: unknown tool ${unknown.join(", ")}; use one of ${all.map(({ name }) => name).join(", ")}`,
     );
   }
   return all.filter(({ name }) => allowTools.includes(name));
 }
 
-/** What the user says comes first; what the project says is told apart from it. */
+/** The user's instructions come first; the project's follow under their own heading. */
 export function systemText(
   own: string | undefined,
   found: ProjectInstructions | undefined,

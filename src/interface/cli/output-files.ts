@@ -1,6 +1,4 @@
-/**
- * `--output-schema FILE` and `-o FILE`: both are looked at before anything is sent, so that a wrong name costs nothing.
- */
+/** `--output-schema FILE` and `-o FILE`: both are checked before anything is sent, so that a wrong name costs nothing. */
 
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -28,12 +26,12 @@ export function readOutputSchema(file: string): JsonObject {
   let text = "";
   try {
     const found = statSync(file);
-    if (!found.isFile()) fail("it is not a file");
+    if (!found.isFile()) fail("not a regular file");
     if (found.size > MAX_SCHEMA_BYTES) fail(`it is larger than ${MAX_SCHEMA_BYTES} bytes`);
     text = readText(file);
   } catch (error) {
     if (error instanceof ThroughlineError) throw error;
-    fail(`it cannot be read: ${readProblem(error)}`);
+    fail(`cannot read this file: ${readProblem(error)}`);
   }
   const schema = tryParseJson(text);
   const problem = jsonProblem(text);
@@ -41,7 +39,7 @@ export function readOutputSchema(file: string): JsonObject {
   if (!isObject(schema) || schema["type"] !== "object")
     return fail('it must be a JSON Schema of an object ({"type":"object", …})');
   try {
-    // A tool's input is described in the same words; what is wrong with it is found there.
+    // A tool's input schema has the same form, so creating a tool checks it.
     tool({ name: "output", description: "the answer", input: schema, run: () => undefined });
   } catch (error) {
     fail(messageOf(error));
@@ -49,7 +47,7 @@ export function readOutputSchema(file: string): JsonObject {
   return schema;
 }
 
-/** A file the answer is written to as a whole, once the turn has completed. */
+/** The file that receives the whole answer once the turn has completed. */
 export class AnswerFile {
   readonly #path: string;
   readonly #name: string;
@@ -59,7 +57,7 @@ export class AnswerFile {
     this.#path = resolve(name);
     this.#try(() => {
       const found = statSync(this.#path, { throwIfNoEntry: false });
-      if (found?.isFile() === false) throw new Error("it is not a file");
+      if (found?.isFile() === false) throw new Error("not a regular file");
       if (found !== undefined) accessSync(this.#path, constants.W_OK);
       assertFileCanBeMade(dirname(this.#path));
     });
@@ -75,7 +73,7 @@ export class AnswerFile {
     } catch (error) {
       throw codedError(
         "output_unwritable",
-        `-o ${this.#name}: it cannot be written: ${writeProblem(error, this.#path)}`,
+        `-o ${this.#name}: cannot write this file: ${writeProblem(error, this.#path)}`,
         error,
       );
     }

@@ -1,6 +1,4 @@
-/**
- * How far long work has come, on stderr: on a terminal a line that is rewritten, elsewhere now and then a line of its own.
- */
+/** Shows progress on stderr: one rewritten line on a terminal, an occasional new line elsewhere. */
 
 import { clearLine } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
@@ -27,7 +25,7 @@ export class ProgressLine {
       this.#terminal.stderr.write(`${clearLine}${done} of ${all} ${what}`);
       return;
     }
-    // Short work needs no word.
+    // Short work needs no progress.
     const part = Math.floor((done / all) * EVERY_PART);
     if (all < 1000 || part === this.#part) return;
     this.#part = part;

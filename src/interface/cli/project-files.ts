@@ -1,4 +1,4 @@
-/** The files a person may mean behind an @: those git knows or would know, else a bounded walk. */
+/** The files that an @ can name: those that git tracks or would track; without git, those that a bounded walk finds. */
 
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";

@@ -1,6 +1,4 @@
-/**
- * A model by its name as this directory's settings know it, for commands that look at what it would be sent.
- */
+/** Finds a model by name in this directory's settings, for commands that preview a request. */
 
 import type { Model } from "../../runtime/providers/index.ts";
 import { loadConfig } from "../config/index.ts";

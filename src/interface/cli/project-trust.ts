@@ -1,6 +1,6 @@
 /**
- * The settings of a run, and the question whether a project's own file may set what needs trust. A person is asked once
- * per content of the files that would run; where nobody can be asked, such settings are left out with a warning.
+ * Loads the settings of a run and asks whether to trust the project's own file. The user is asked once per content of
+ * the files that would run. If there is no user to ask, settings that need trust are ignored with a warning.
  */
 
 import { createInterface } from "node:readline/promises";
@@ -21,7 +21,7 @@ import { forLineEditor } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 import { changesText, codeLines, LIMITS_OF_TRUST } from "./trust-words.ts";
 
-/** The settings of a folder where no one can be asked. */
+/** Loads the settings of a folder without asking about trust. */
 export function settingsUnasked(cwd: string, terminal: Pick<Terminal, "stderr">): LoadedConfig {
   const loaded = settingsHere(terminal, cwd);
   const { project } = loaded;
@@ -30,7 +30,7 @@ export function settingsUnasked(cwd: string, terminal: Pick<Terminal, "stderr">)
   return loaded;
 }
 
-/** The settings here, for a command that needs no trust. */
+/** Loads the settings for a command that needs no trust. */
 export function settingsHere(terminal: Pick<Terminal, "stderr">, cwd = process.cwd()): LoadedConfig {
   const loaded = loadConfig(cwd);
   if (loaded.problem !== undefined) tellProblem(loaded.problem, terminal);
@@ -61,7 +61,7 @@ export async function settingsWithTrust(
     return loaded;
   }
   terminal.stderr.write(
-    `${whatItSets(project)}: it could send the conversation elsewhere, run code, or let tools act unasked.\n`,
+    `${whatItSets(project)}: it could send the conversation elsewhere, run code, or let tools act without asking.\n`,
   );
   for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
   if (project.changes.length > 0) terminal.stderr.write(`${changesText(project)}\n`);
@@ -70,24 +70,24 @@ export async function settingsWithTrust(
   return afterDecision(cwd, terminal);
 }
 
-/** What was decided holds for what was shown. Whatever changed since then is not trusted. */
+/** Reloads the settings. The decision covers what was shown; a file that has changed since is not trusted. */
 function afterDecision(cwd: string, terminal: Terminal): LoadedConfig {
   return settingsUnasked(cwd, terminal);
 }
 
-/** Records a decision about the files that were read, and no others. */
+/** Records a decision about exactly the files that were read. */
 export function decide(project: ProjectState, decision: "trusted" | "refused"): void {
   const { code, file } = project;
   if (decision === "trusted" && code?.problem !== undefined) {
     throw codedError(
       "project_untrustable",
-      `${inertLine(file, 300)} cannot be trusted as it is: ${inertLine(code.problem, 400)}. To run its tools without this check, name them with --tools`,
+      `${inertLine(file, 300)} cannot be trusted in its current state: ${inertLine(code.problem, 400)}. To run its tools without this check, name them with --tools`,
     );
   }
   recordTrust(trustFile(), { ...trustSubject(project), decision, at: isoTime(Date.now()) });
 }
 
-/** A file of the project is ignored: one line says which, why, and what to do. */
+/** Reports in one line which project file is ignored, why, and what to do. */
 export function tellProblem({ message, code }: ProjectProblem, terminal: Pick<Terminal, "stderr">): void {
   terminal.stderr.write(
     `throughline: ${inertLine(message, 500)}. This file is ignored: correct or remove it [${code}]\n`,
@@ -98,10 +98,10 @@ function tellUntrusted(project: ProjectState, terminal: Pick<Terminal, "stderr">
   const changed = project.changes.length > 0 ? ` ${changesText(project)}` : "";
   const next =
     project.code?.problem === undefined
-      ? "--trust once, or throughline config trust, accepts it as it is now."
+      ? "To accept it in its current state, use --trust once or run throughline config trust."
       : `It cannot be trusted: ${inertLine(project.code.problem, 400)}.`;
   terminal.stderr.write(
-    `throughline: ${whatItSets(project)}, which needs your trust: ignored. ${next}${changed} [project_untrusted]\n`,
+    `throughline: ${whatItSets(project)}, which is ignored because it needs your trust. ${next}${changed} [project_untrusted]\n`,
   );
 }
 
@@ -109,7 +109,7 @@ function whatItSets({ file, needsTrust }: ProjectState): string {
   return `${inertLine(file, 300)} sets ${needsTrust.join(", ")}`;
 }
 
-/** Default: no. Ctrl-C and the end of the input are no, too. */
+/** The default is no, also for Ctrl-C and the end of the input. */
 async function asks(question: string, terminal: Terminal): Promise<boolean> {
   const lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stderr) });
   const ended = new AbortController();

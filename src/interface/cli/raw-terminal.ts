@@ -1,11 +1,9 @@
-/**
- * The terminal as the full interface needs it: keys one by one, its size, and given back whatever happens.
- */
+/** The terminal for the full interface: raw keys, its size, and its modes restored on every exit. */
 
 import type { TuiTerminal } from "../tui/index.ts";
 import { directly } from "./terminal-gate.ts";
 
-/** Everything the interface may have switched on; off again it harms nobody. */
+/** Switches off every mode that the interface may have switched on. Harmless if a mode is already off. */
 const AS_BEFORE = "\u001B[?2026l\u001B[?2004l\u001B[<u\u001B[0m\u001B[?25h";
 
 export function rawTerminal(): TuiTerminal {
@@ -13,7 +11,7 @@ export function rawTerminal(): TuiTerminal {
   const write = directly(stdout);
   const restore = (): void => void write(AS_BEFORE);
   return {
-    // Asked for, not remembered: the terminal has its new size before the signal that tells of it has arrived.
+    // Query the size each time: the terminal has its new size before the resize signal arrives.
     get columns() {
       return positive(stdout.getWindowSize()[0]) ?? 80;
     },
@@ -52,13 +50,13 @@ export function rawTerminal(): TuiTerminal {
         };
         process.once("SIGCONT", back);
         process.kill(process.pid, "SIGTSTP");
-        // Where no shell would wake it again the system does not stop it: whoever counts time is running.
+        // Without a shell to resume it, the system does not stop the process. Then this timer fires.
         const running = setTimeout(back, 50);
       }),
   };
 }
 
-/** A pseudo-terminal that was never given a size says 0. */
+/** A pseudo-terminal without a size reports 0. */
 function positive(size: number | undefined): number | undefined {
   return size === undefined || size <= 0 ? undefined : size;
 }

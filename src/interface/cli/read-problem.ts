@@ -1,16 +1,14 @@
-/**
- * Why a file could not be read or written, in words; the system's own name a call and a path nobody asked about.
- */
+/** Explains file errors in plain words. The system's messages name a system call and a path the user does not know. */
 
 import { codeOf, messageOf } from "../../base/support/index.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "you have no permission",
-  EPERM: "you have no permission",
+  ENOENT: "no such file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EISDIR: "it is a folder",
   ENOTDIR: "a part of its path is a file",
-  ELOOP: "its links lead in a circle",
+  ELOOP: "its links form a loop",
   ENOSPC: "the disk is full",
   EROFS: "the disk is read-only",
   EMFILE: "too many files are open",

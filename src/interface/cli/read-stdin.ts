@@ -1,6 +1,4 @@
-/**
- * Standard input as text: to its end, bounded, and with a word on stderr when it keeps us waiting for its next piece.
- */
+/** Reads standard input to its end, up to a limit. Prints a hint to stderr if the next chunk is slow to arrive. */
 
 import { codedError } from "../../base/support/index.ts";
 import type { Terminal } from "./terminal.ts";
@@ -23,7 +21,7 @@ async function readStdin(terminal: Terminal): Promise<string> {
       pieces.push(piece as Buffer);
       size += (piece as Buffer).length;
       if (size > MAX_BYTES) {
-        throw codedError("input_too_large", `standard input is larger than ${MAX_BYTES} bytes`);
+        throw codedError("input_too_large", `standard input is larger than the limit of ${MAX_BYTES} bytes`);
       }
     }
   } finally {
@@ -32,7 +30,7 @@ async function readStdin(terminal: Terminal): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** No prompt or "-": stdin is the prompt. Both: stdin is appended to it. */
+/** Without a prompt, or with "-", stdin is the prompt. Otherwise stdin is appended to the prompt. */
 export async function promptFrom(words: readonly string[], terminal: Terminal): Promise<string> {
   const typed = words.join(" ").trim();
   const piped = (await readStdin(terminal)).trim();

@@ -1,7 +1,8 @@
 /**
- * Code that runs from a copy can compute the path of a file in the project and import that: it would run what no one
- * trusted. Node's hooks refuse it. From 22.15 on one hook sees `import` and `require`; before, `import` is seen by a hook
- * in a thread of its own, and `require` by the function that every loader of CommonJS wraps.
+ * Prevents code that runs from the trusted copy from importing a file in the project by a computed path, because nobody
+ * trusted that file. Uses Node's module hooks. From Node 22.15, one hook sees both `import` and `require`. In earlier
+ * versions, a hook in a separate thread sees `import`, and the CommonJS function that resolves file names is wrapped for
+ * `require`.
  */
 
 import nodeModule from "node:module";
@@ -59,7 +60,7 @@ export function refuseLiveFiles(copy: string, project: string): void {
   };
 }
 
-/** A `data:` module has no place: only trusted code can have made one. */
+/** A `data:` module has no path; only trusted code can have created one. */
 function isFromCopy(parent: string | undefined, copy: string): boolean {
   return parent !== undefined && (parent.startsWith(copy) || parent.startsWith("data:"));
 }
@@ -72,7 +73,7 @@ function refused(file: string): Error {
   return codedError("code_untrusted", `${file} is not one of the trusted files`);
 }
 
-/** The same check as text: that thread shares no modules with this one. */
+/** The same check as source text, because the hooks thread shares no modules with this one. */
 const THREAD_HOOKS = `
 let copy, project;
 export function initialize(data) {

@@ -1,10 +1,8 @@
-/**
- * Models that are made once: the built-in emulator is a server of its own, and switching back is going home.
- */
+/** Creates each model once, because every built-in emulator is its own server and a switch back must find the same one. */
 
 import type { Model } from "../../runtime/providers/index.ts";
 
-/** The same name is the same model. */
+/** Returns the same model for the same name. */
 export function remembered(modelFrom: (name: string) => Model): (name: string) => Model {
   const known = new Map<string, Model>();
   return (name) => {

@@ -1,6 +1,6 @@
 /**
- * `--server URL`: sessions on a server, told like local ones. The token is in THROUGHLINE_TOKEN, or the URL is the link
- * the server printed.
+ * `--server URL`: uses the sessions of a server like local ones. The token is in THROUGHLINE_TOKEN, or the URL is the
+ * link that the server printed.
  */
 
 import {
@@ -30,10 +30,10 @@ export async function connectTo(address: string): Promise<RemoteAgent> {
   } catch (error) {
     if (codeOf(error) === "code_used") throw usedLink(address, error);
     if (codeOf(error) !== "unauthorized") throw error;
-    const given = token === undefined || token === "" ? "none was given" : "the one given is another";
+    const given = token === undefined || token === "" ? "needs a token" : "rejected the token";
     throw codedError(
       "unauthorized",
-      `${originOf(address)} wants its token, and ${given}: set THROUGHLINE_TOKEN to the one the server was started with, or give the link it printed as --server`,
+      `${originOf(address)} ${given}: set THROUGHLINE_TOKEN to the token the server was started with, or pass the link it printed to --server`,
       error,
     );
   }
@@ -42,12 +42,12 @@ export async function connectTo(address: string): Promise<RemoteAgent> {
 function usedLink(address: string, cause: unknown): ThroughlineError {
   return codedError(
     "code_used",
-    `the link lets nobody in: it was used already, or is not from this server. Give a new one, or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the token of the server`,
+    `the link grants no access: it was already used, or is not from this server. Use a new link, or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the server's token`,
     cause,
   );
 }
 
-/** Without the code of a link: that one is used up, and it is a secret until it is. */
+/** Returns the address without a link's code, which is a secret until it has been used. */
 export function originOf(address: string): string {
   return new URL(address).origin;
 }
@@ -68,7 +68,7 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
   };
 }
 
-/** The session the flags mean, with the model they name. */
+/** Opens the session that the flags name, with the model they name. */
 export async function openHandle(agent: RemoteAgent, flags: RunFlags): Promise<SessionHandle> {
   const id = await chosen(agent, flags);
   const handle = await agent.open({ id, model: flags.model });
@@ -76,7 +76,7 @@ export async function openHandle(agent: RemoteAgent, flags: RunFlags): Promise<S
   return handle;
 }
 
-/** By id, a unique beginning of it, or its title; `-c` is the newest of the server. */
+/** Finds a session by id, a unique prefix of the id, or title; `-c` means the newest session on the server. */
 async function chosen(agent: RemoteAgent, flags: RunFlags): Promise<string | undefined> {
   const name = flags.resume;
   if (name === undefined && flags.continue !== true) return undefined;
@@ -94,14 +94,14 @@ async function chosen(agent: RemoteAgent, flags: RunFlags): Promise<string | und
     only === undefined ? "session_not_found" : "session_ambiguous",
     only === undefined
       ? `the server has no session "${name.slice(0, 80)}"`
-      : `"${name.slice(0, 80)}" fits ${fitting.length} sessions: ${fitting
+      : `"${name.slice(0, 80)}" matches ${fitting.length} sessions: ${fitting
           .map(({ id }) => id)
           .slice(0, 5)
           .join(", ")}`,
   );
 }
 
-/** As the local list has them. */
+/** Lists a server's sessions in the form of the local list. */
 export async function* remoteRows(address: string, cwd: string | undefined): AsyncGenerator<SessionRow> {
   for await (const one of (await connectTo(address)).sessions()) {
     if (cwd !== undefined && one.cwd !== cwd) continue;

@@ -1,4 +1,4 @@
-/** One shot: a prompt in, an answer on stdout, progress on stderr, an exit code. */
+/** Runs one prompt: the answer goes to stdout, progress to stderr, and the exit code reports the outcome. */
 
 import type { ModelView } from "../../base/api/index.ts";
 import {
@@ -35,7 +35,7 @@ export async function runOnce(
   const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
   if (schema !== undefined && prompt === "") throw noPrompt();
   const { directory: _entered, ...rest } = flags;
-  // What does not fit is answered again: only the answer that fits is the answer.
+  // An answer that does not match the schema is retried, so only the final one may be printed.
   const told = { json: flags.json === true, whole: schema !== undefined };
   const say = (text: string): void => {
     if (flags.json !== true) terminal.stderr.write(terminal.dim(`${inertLine(text, 200)}\n`));
@@ -59,7 +59,7 @@ export async function runOnce(
   });
   try {
     if (prompt === "" && !session.interrupted) throw noPrompt();
-    say(`${model.label} · session ${session.id}${flags.ephemeral === true ? " · not kept" : ""}`);
+    say(`${model.label} · session ${session.id}${flags.ephemeral === true ? " · not saved" : ""}`);
     const turn = prompt === "" ? session.resume() : session.send(prompt, { output: schema });
     const { output } = flags;
     return await tellTurn(session, turn, { ...settings, ...told, output, instructions, costOf }, terminal);
@@ -68,7 +68,7 @@ export async function runOnce(
   }
 }
 
-/** What is told of the session beside its turn. */
+/** What the output says about the session, apart from the turn. */
 export interface TellSession {
   readonly id: string;
   readonly location: string;
@@ -79,16 +79,16 @@ export interface TellOptions {
   readonly json?: boolean;
   readonly permissions?: string;
   readonly showReasoning?: ShowReasoning | undefined;
-  /** The answer is written at the end, not as it arrives. */
+  /** Writes the answer at the end, not as it arrives. */
   readonly whole?: boolean;
-  /** A file for the answer. */
+  /** The file to write the answer to. */
   readonly output?: string | undefined;
-  /** The project's instructions that are part of the request. */
+  /** The path of the project's instructions, which are part of the request. */
   readonly instructions?: string | undefined;
   readonly costOf: CostOf;
 }
 
-/** A turn told to its end; resolves to the exit code. */
+/** Shows a turn until it ends, and resolves to the exit code. */
 export async function tellTurn(
   session: TellSession,
   turn: Turn,
@@ -103,13 +103,13 @@ export async function tellTurn(
       ? await asJson(session, turn, options, terminal)
       : await asText(turn, options, terminal);
   const kept = result.status !== "completed" || file === undefined || writes(file, result.text, terminal);
-  // Only "ask" needed somebody; under the other modes a denial is what was asked for.
+  // Only the mode "ask" needs a person; in the other modes a denial is the intended result.
   const neededPermission = denied && (options.permissions ?? "ask") === "ask";
   if (options.json !== true) reportEnd(result, neededPermission, terminal);
   return stop() ?? unread() ?? (kept ? exitCodeOf(result, neededPermission) : EXIT.turnFailed);
 }
 
-/** The answer is there; that its file is not is a failure all the same, and no usage error. */
+/** A file that cannot be written is a failed run, not a usage error, although the answer is complete. */
 function writes(file: AnswerFile, text: string, terminal: Terminal): boolean {
   try {
     file.write(text);
@@ -123,15 +123,12 @@ function writes(file: AnswerFile, text: string, terminal: Terminal): boolean {
 }
 
 function noPrompt(): ThroughlineError {
-  return codedError(
-    "no_prompt",
-    'there is nothing to do: give a prompt (throughline -p "…"), or pipe one in',
-  );
+  return codedError("no_prompt", 'no prompt: give one (throughline -p "…"), or pipe it in');
 }
 
 interface Shown {
   readonly result: TurnResult;
-  /** A call was denied by the policy. */
+  /** True if the policy denied a call. */
   readonly denied: boolean;
 }
 
@@ -143,7 +140,7 @@ async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Pro
     progress.show(event);
   }
   const result = await turn.result();
-  // Nothing arrived in this process: a turn that was interrupted after its answer only ends here.
+  // No text arrived in this process if the turn was interrupted after its answer and only ends here.
   if (!answer.end() && result.text !== "") {
     const text = terminal.stdout.isTTY === true ? inert(result.text) : result.text;
     terminal.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
@@ -161,13 +158,14 @@ function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Term
   terminal.stderr.write(
     `throughline: the turn ended ${result.status}${why === "" ? "" : `: ${inertLine(why, 500)}`}\n`,
   );
-  if (result.reason === "context") terminal.stderr.write("throughline undo --last takes the message back.\n");
+  if (result.reason === "context")
+    terminal.stderr.write("To take the message back: throughline undo --last\n");
 }
 
 const NEEDED =
-  "a tool needed permission and there was nobody to ask; --permissions auto runs tools unasked [permission_needed]";
+  "a tool call was denied because it needs permission and no user could be asked; --permissions auto allows tools without asking [permission_needed]";
 
-/** The log's own events, plus deltas; first line `session`, last line `result`. */
+/** Writes the events of the log, plus deltas. The first line is `session`, the last line `result`. */
 async function asJson(
   session: TellSession,
   turn: Turn,
@@ -214,7 +212,7 @@ async function asJson(
   return { result, denied: progress.denied };
 }
 
-/** A turn that failed before it spent anything on a model without a price has an unknown cost all the same. */
+/** The cost is unknown for a model without a price, even if the turn failed before it used any tokens. */
 function costOfTurn(
   { costUsd }: SessionFacts,
   { settings }: ModelView,

@@ -103,7 +103,7 @@ export function runOptions(
         ).conflicts(RECORDED),
       )
       .option("--fast", "with --playback: skip the recorded pauses")
-      .option("--strict", "with --playback: exit with code 5 at the first difference");
+      .option("--strict", "with --playback: exit with code 5 if the run differs from the recording");
   }
   return agentOptions(command, {
     model: "the model to use, for example openai/gpt-5.6:high or emulator/emu-reasoner",

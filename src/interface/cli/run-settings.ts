@@ -1,6 +1,6 @@
 /**
- * What a run is done with: flags over the environment over the project's file over the user's. Everything is checked
- * before a session is opened, so that bad input leaves nothing behind.
+ * The settings of a run. Flags win over the environment, the project's file and the user's file, in this order.
+ * Everything is checked before a session is opened, so that bad input leaves nothing behind.
  */
 
 import {
@@ -20,10 +20,10 @@ export interface RunSettings {
   readonly maxCostUsd: number | undefined;
   readonly showReasoning: ShowReasoning;
   readonly tools: string | undefined;
-  /** The project names the tools: only these files of it may run. */
+  /** Set if the project names the tools: only these files of it may run. */
   readonly trustedCode: FileSet | undefined;
   readonly allowTools: readonly string[] | undefined;
-  /** What a project that is not trusted set. It may narrow a run, but a limit that cannot be held must not stop it. */
+  /** Whether an untrusted project set these. It may narrow a run, but a limit that cannot be applied must not stop it. */
   readonly fromUntrusted: { readonly allowTools: boolean; readonly maxCostUsd: boolean };
   readonly system: string | undefined;
   readonly projectInstructions: boolean;

@@ -1,7 +1,7 @@
 /**
- * The agents of `serve`: one per session, with the tools and settings of the session's own folder. A folder other than
- * the one the server was started in has its own project settings. They hold under the same rule of trust, but no one is
- * asked there: what is not trusted is ignored, and the terminal of the server says so once.
+ * Creates the agents of `serve`: one per session, with the tools and settings of the session's folder. A folder other
+ * than the one the server was started in has its own project settings. The same rules of trust apply, but the server
+ * does not ask: it ignores untrusted settings and says so once on its terminal.
  */
 
 import { statSync } from "node:fs";
@@ -34,7 +34,7 @@ export async function serveAgents(
   const start = process.cwd();
   const here = partsOf(flags, await settingsWithTrust(start, flags, terminal));
   const usual = chooseModel({ flags, ...here, kept: undefined });
-  await chooseTools(here.settings, start, []); // a bad --tools is told now, not to the first browser
+  await chooseTools(here.settings, start, []); // report a bad --tools now, not to the first browser
   const once = { stderr: tellingOnce(terminal.stderr) };
   const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
     const folder = isFolder(cwd) ? cwd : start;
@@ -69,7 +69,7 @@ function partsOf(flags: RunFlags, config: LoadedConfig): Parts {
   };
 }
 
-/** A session whose model is not known here can be looked at all the same. */
+/** Falls back to the default model, so that a session whose model is unknown here can still be read. */
 function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model): Model {
   try {
     return chooseModel(parts);
@@ -78,7 +78,7 @@ function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model):
   }
 }
 
-/** A server opens the same folder many times: each sentence is said once. */
+/** Writes each message once, because a server opens the same folder many times. */
 function tellingOnce(stderr: Terminal["stderr"]): Terminal["stderr"] {
   const told = new Set<string>();
   const write = (text: string | Uint8Array): boolean => {

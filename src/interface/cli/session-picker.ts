@@ -1,6 +1,6 @@
 /**
- * Choosing a session from a numbered list, by number or by searching. Lines only: it reads the same to a screen reader,
- * and in a terminal that cannot move its cursor.
+ * Lets the user pick a session from a numbered list, or search. It writes only lines, so it also works with a screen
+ * reader and on a terminal that cannot move its cursor.
  */
 
 import { createInterface, type Interface } from "node:readline/promises";
@@ -12,10 +12,10 @@ import { forLineEditor } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 
 const PAGE = 10;
-/** Sessions looked through for one page of a search before the person is asked again. */
+/** The number of sessions to search for one page before asking the user again. */
 const MOST_SEARCHED = 2000;
 
-/** Undefined when the person leaves without choosing. */
+/** Returns undefined if the user quits without choosing. */
 export async function pickSession(
   store: Store,
   cwd: string | undefined,
@@ -56,12 +56,12 @@ class Picker {
   async pick(): Promise<string | undefined> {
     await this.#page();
     if (this.#shown.length === 0 && this.#cwd !== undefined) {
-      this.#say("There are no sessions of this directory; these are all.");
+      this.#say("No sessions in this directory. These are the sessions of all directories.");
       await this.#restart("", undefined);
     }
     for (;;) {
       if (this.#shown.length === 0 && this.#query === "") {
-        this.#say("There are no sessions yet: throughline starts one.");
+        this.#say("No sessions yet. Run throughline to start one.");
         return undefined;
       }
       const answer = await this.#ask();
@@ -74,7 +74,7 @@ class Picker {
 
   async #next(answer: string): Promise<void> {
     if (answer === "") await this.#page();
-    else if (/^\d+$/.test(answer)) this.#say(`There is no number ${inertLine(answer, 20)}.`);
+    else if (/^\d+$/.test(answer)) this.#say(`The list has no number ${inertLine(answer, 20)}.`);
     else if (answer === "*") await this.#restart("", undefined);
     else await this.#restart(answer, this.#cwd);
   }
@@ -87,7 +87,8 @@ class Picker {
     this.#more = true;
     this.#rows = rowsOf(this.#parts.store, cwd);
     await this.#page();
-    if (this.#shown.length === 0 && query !== "") this.#say(`No title or id has "${inertLine(query, 60)}".`);
+    if (this.#shown.length === 0 && query !== "")
+      this.#say(`No title contains "${inertLine(query, 60)}", and no id begins with it.`);
   }
 
   async #page(): Promise<void> {
@@ -104,14 +105,14 @@ class Picker {
     for (const [index, row] of this.#shown.slice(from).entries()) {
       this.#say(`${String(from + index + 1).padStart(3)}  ${rowText(row)}`);
     }
-    if (!this.#more && this.#shown.length === from && from > 0) this.#say("That is all.");
+    if (!this.#more && this.#shown.length === from && from > 0) this.#say("No more sessions.");
   }
 
   async #ask(): Promise<string | undefined> {
     const more = this.#more ? ", Enter for more" : "";
     const all = this.#cwd === undefined ? "" : ", * for every directory";
     try {
-      const question = `Number to choose, words to search${more}${all}, q to leave: `;
+      const question = `Number to choose, text to search${more}${all}, q to quit: `;
       return (await this.#parts.lines.question(question, { signal: this.#parts.ended })).trim();
     } catch {
       return undefined;

@@ -1,6 +1,4 @@
-/**
- * Sessions as rows: the newest first, and of each only what a list shows.
- */
+/** Sessions as rows of a list, newest first. */
 
 import { isoTime, messageOf } from "../../base/support/index.ts";
 import type { Store, StoredSession } from "../../runtime/log/index.ts";
@@ -18,7 +16,7 @@ export interface SessionRow {
   readonly problem: string | undefined;
 }
 
-/** Newest first, one by one as they are asked for; of one directory, where one is given. */
+/** Yields rows lazily, newest first, optionally only those of one directory. */
 export async function* rowsOf(store: Store, cwd?: string): AsyncGenerator<SessionRow> {
   for await (const stored of store.list()) {
     if (cwd === undefined || stored.summary?.cwd === cwd) yield await rowOf(store, stored);
@@ -27,7 +25,7 @@ export async function* rowsOf(store: Store, cwd?: string): AsyncGenerator<Sessio
 
 async function rowOf(store: Store, stored: StoredSession): Promise<SessionRow> {
   const { id, modifiedAt, bytes, summary } = stored;
-  // A log of no bytes is a session in which nothing was said yet.
+  // An empty log file is a session without messages.
   const torn = summary?.events === 0 && bytes > 0;
   const problem = torn ? await emptyProblem(store, id) : stored.problem;
   return {
@@ -41,7 +39,7 @@ async function rowOf(store: Store, stored: StoredSession): Promise<SessionRow> {
   };
 }
 
-/** Whether somebody is about to write the first event, or died before it, is nothing a summary can tell. */
+/** A summary cannot tell whether a writer is about to write the first event or has crashed before it. */
 async function emptyProblem(store: Store, id: string): Promise<string | undefined> {
   try {
     const log = await store.open(id, { mode: "read" });
@@ -52,7 +50,7 @@ async function emptyProblem(store: Store, id: string): Promise<string | undefine
   }
 }
 
-/** How wide a title may be: wide signs take two columns. */
+/** The width limit of a title; wide characters take two columns. */
 const TITLE_COLUMNS = 60;
 
 /** `2026-11-16 01:02    3 turns  the title`, without the id. */

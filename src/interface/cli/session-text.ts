@@ -1,27 +1,27 @@
-/** A session as text, from the same blocks every interface draws. */
+/** Renders a session as text, from the same blocks that every interface draws. */
 
 import { type Block, formatDuration, reasoningLabel } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 
 export interface SessionTextOptions {
-  /** Thoughts with their text, as one line each, or not at all. */
+  /** Shows reasoning with its text, as one line each, or not at all. */
   readonly reasoning: "full" | "title" | "none";
 }
 
 const WIDTH = 110;
-/** What went wrong is told whole. */
+/** Errors are long enough to need this limit: they must not be cut. */
 const SENTENCE = 2000;
 
 export function sessionText(blocks: readonly Block[], options: SessionTextOptions): string {
   return [...sessionLines(blocks, options)].join("\n");
 }
 
-/** One by one: all of a large session is longer than one string can be. */
+/** Yields lines one by one, because a large session can exceed the maximum length of a string. */
 export function* sessionLines(blocks: readonly Block[], options: SessionTextOptions): Generator<string> {
   for (const block of blocks) if (!block.superseded || seenOnly(block)) yield* linesOf(block, options);
 }
 
-/** Of an attempt that another replaced, a person saw the text; it stands nowhere else (law 9). */
+/** The user saw the text of an attempt that was replaced, and it appears nowhere else (law 9). */
 function seenOnly(block: Block): boolean {
   return block.kind === "text" && block.cut && block.text !== "";
 }
@@ -40,7 +40,7 @@ function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
       ];
     }
     case "text":
-      return [inert(block.text) + (block.cut ? ` …(cut${block.superseded ? "; asked again" : ""})` : "")];
+      return [inert(block.text) + (block.cut ? ` …(cut${block.superseded ? "; retried" : ""})` : "")];
     case "tool":
       return [
         `▸ ${inertLine(`${block.name}(${block.arguments})`, WIDTH)}`,

@@ -1,6 +1,4 @@
-/**
- * A turn told in lines on stderr: titles of thoughts, tools, waits. No cursor movement, so it reads the same in a log.
- */
+/** Shows a turn as lines on stderr: reasoning titles, tools, waits. It moves no cursor, so it reads the same in a log. */
 
 import type { Reasoning, SessionEvent, ShowReasoning } from "../../base/events/index.ts";
 import { formatDuration } from "../fragments/index.ts";
@@ -8,11 +6,11 @@ import { inert, inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const WIDTH = 100;
-/** What went wrong is a sentence, and what to do about it stands at its end. */
+/** The limit for errors, which say at their end what to do. */
 const SENTENCE = 2000;
 
 export interface ProgressOptions {
-  /** `auto` is `title`: the title when it is known, how long it took when it is over. */
+  /** `auto` means `title`: the title as soon as it is known, the duration at the end. */
   readonly reasoning?: ShowReasoning | undefined;
 }
 
@@ -20,7 +18,7 @@ export class ProgressLines {
   readonly #terminal: Terminal;
   readonly #reasoning: ShowReasoning;
   readonly #tools = new Map<string, string>();
-  /** A call was denied by the policy, not by a person. */
+  /** True if the policy, not a person, denied a call. */
   denied = false;
 
   constructor(terminal: Terminal, options: ProgressOptions = {}) {
@@ -41,7 +39,7 @@ export class ProgressLines {
     if (event.type === "reasoning_part_start" || event.type === "reasoning") {
       return this.#reasoning === "none" ? [] : [thoughtLine(event)];
     }
-    // A remark on the way; the answer itself is on stdout.
+    // Commentary is progress; the answer goes to stdout.
     if (event.type === "assistant_message" && event.phase === "commentary") return [`» ${event.text}`];
     if (event.type === "tool_call") return [`→ ${event.name}(${event.arguments})`];
     if (event.type === "tool_result") {
@@ -49,7 +47,7 @@ export class ProgressLines {
       return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`];
     }
     if (event.type === "retry")
-      return [`! ${event.error.message}; trying again in ${formatDuration(event.delayMs)}`];
+      return [`! ${event.error.message}; retrying in ${formatDuration(event.delayMs)}`];
     return event.type === "notice" ? [`! ${event.message}`] : [];
   }
 
@@ -73,7 +71,7 @@ function thoughtLine(event: Extract<SessionEvent, { type: "reasoning_part_start"
   return `· Thought for ${formatDuration(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
 }
 
-/** For tables, where tenths are compared; what is told in a sentence has `formatDuration`. */
+/** Formats a duration with tenths of a second, for tables. Sentences use `formatDuration`. */
 export function seconds(ms: number): string {
   if (ms > 0 && ms < 50) return "<0.1s";
   return ms < 60_000

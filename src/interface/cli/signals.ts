@@ -1,17 +1,15 @@
-/**
- * Ctrl-C ends the turn cleanly, a second one the process. Nothing is lost either way: what was acknowledged is written.
- */
+/** The first Ctrl-C ends the turn cleanly, a second one the process. Acknowledged events are saved in both cases. */
 
 import { EXIT } from "./exit-codes.ts";
 
 const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.terminated } as const;
 type StopSignal = keyof typeof CODES;
 
-/** Returns a function that ends the watch and tells the exit code, if a signal came. */
+/** Returns a function that ends the watch and returns the exit code if a signal arrived. */
 export function stopOnSignals(stop: () => void): () => number | undefined {
   let code: number | undefined;
   const onSignal = (signal: StopSignal): void => {
-    // oxlint-disable-next-line unicorn/no-process-exit -- a second Ctrl-C means now
+    // oxlint-disable-next-line unicorn/no-process-exit -- a second Ctrl-C exits at once
     if (code !== undefined) process.exit(CODES[signal]);
     code = CODES[signal];
     stop();

@@ -1,4 +1,4 @@
-/** A turn told in sentences, for a screen reader: no signs, no boxes, no seconds that tick. */
+/** Shows a turn in sentences, for a screen reader: no symbols, no boxes, no running seconds. */
 
 import type { SessionEvent } from "../../base/events/index.ts";
 import { TOOL_STATUS_WORDS } from "../tui/index.ts";

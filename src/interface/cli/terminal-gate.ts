@@ -1,9 +1,10 @@
 /**
- * The last gate before a terminal: everything the process writes to one passes here, whoever wrote it, also the help of
- * the argument parser and what a tools file prints. Text is made inert; only what the program marks as its own is obeyed.
+ * The last gate before a terminal. Everything the process writes to one passes through here, including the help of the
+ * argument parser and the output of a tools file. Text is made inert; only sequences that the program marks as its own
+ * take effect.
  *
- * `own` puts a number that is drawn anew for each run into a style or a movement. Text cannot know it, so nothing that was
- * read from a log, a model or a file passes as a style of ours. A pipe or a file gets the bytes as they are.
+ * `own` marks a style or a movement with a number that is random for each run. Text cannot know that number, so nothing
+ * read from a log, a model or a file can pass as one of our styles. A pipe or a file gets the bytes unchanged.
  */
 
 import { randomInt } from "node:crypto";
@@ -15,21 +16,21 @@ type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 type Write = (data: string | Uint8Array, ...more: readonly unknown[]) => boolean;
 
 const RUN = String(randomInt(1e9, 1e12));
-/** Counted as a style by whoever measures a line. */
+/** Has the form of a style, so that code that measures a line gives it no width. */
 const OWN = new RegExp(String.raw`\u001B\[${RUN};(\d+)m`, "g");
 const CLEAR_LINE = 999;
 
-/** A style by its number, as only this run of the program writes it. */
+/** Returns a style by its number, marked for this run. */
 export function own(style: number): string {
   return `\u001B[${RUN};${style}m`;
 }
 
-/** Back to the beginning of the line, which is empty then: for a line that is rewritten. */
+/** Returns to the start of the line and clears it, to rewrite the line. */
 export const clearLine = own(CLEAR_LINE);
 
 const direct = new WeakMap<object, Write>();
 
-/** Puts the gate before a stream of this process, once. */
+/** Puts the gate in front of a stream of this process, once. */
 export function guard(stream: Stream): void {
   if (direct.has(stream)) return;
   const write = (stream.write as Write).bind(stream);
@@ -38,7 +39,7 @@ export function guard(stream: Stream): void {
   Object.assign(stream, { write: gated });
 }
 
-/** Behind the gate: for the full interface, which seals each row itself and moves the cursor. */
+/** Bypasses the gate, for the full interface, which makes each row inert itself and moves the cursor. */
 export function directly(stream: Stream): Write {
   return direct.get(stream) ?? ((...args) => (stream.write as Write)(...args));
 }
@@ -46,7 +47,7 @@ export function directly(stream: Stream): Write {
 // oxlint-disable-next-line no-control-regex -- what Node's line editor writes to move the cursor and clear the line
 const MOVES = /\u001B\[\d*(?:;\d+)?[ABCDGHJK]|\r/g;
 
-/** For Node's line editor: its movements of the cursor pass, nothing else. Its questions must be inert already. */
+/** For Node's line editor: only its cursor movements pass. Its questions must already be inert. */
 export function forLineEditor(stream: Stream): Stream {
   if (stream.isTTY !== true) return stream;
   return Object.assign(Object.create(stream) as Stream, { write: gate(directly(stream), MOVES) });
@@ -60,9 +61,9 @@ function asStyle(_all: string, style: string): string {
   return Number(style) === CLEAR_LINE ? "\r\u001B[K" : `\u001B[${style}m`;
 }
 
-/** The longest run of marks and joiners that decides about the next character. */
+/** The longest run of marks and joiners that affects the next character. */
 const CONTEXT = 32;
-/** May be the first half of something: a character, a line end, an emoji that is joined to the next. */
+/** Text that may be incomplete: half a character, half a line break, or an emoji joined to the next. */
 const UNDECIDED = /(?:[\uD800-\uDBFF]|\r|[\u200C\u200D]|(?<=[#*0-9])\uFE0F)$/;
 
 function gate(write: Write, moves: RegExp | undefined): Write {

@@ -1,16 +1,14 @@
-/**
- * The streams of the command line. Answers go to stdout, everything else to stderr. Colour only where a person looks.
- */
+/** The streams of the command line. Answers go to stdout, everything else to stderr. Only terminals get colour. */
 
 import { inertJson, inertLine } from "./inert-text.ts";
 import { own } from "./terminal-gate.ts";
 
 export interface Terminal {
-  /** Both ways: a person is there. */
+  /** True if both stdin and stdout are terminals, so that a person can be asked. */
   readonly interactive: boolean;
-  /** Only lines, one after the other: a terminal that cannot move its cursor, or a person who wants none of it. */
+  /** True if only plain lines may be written: the terminal cannot move its cursor, or the user does not want it to. */
   readonly linesOnly: boolean;
-  /** Sentences instead of signs: a screen reader reads them out. */
+  /** True if sentences replace symbols, for a screen reader. */
   readonly spoken: boolean;
   readonly colour: boolean;
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
@@ -42,13 +40,13 @@ export function systemTerminal(): Terminal {
   };
 }
 
-/** For a program, and for whoever looks at what one gets. */
+/** Prints JSON for programs, made inert if it goes to a terminal. */
 export function printJson(out: Terminal["stdout"], value: unknown): void {
   const json = `${JSON.stringify(value, undefined, 2)}\n`;
-  out.write(out.isTTY === true ? inertJson(json) : json); // what a person copies from a terminal is JSON too
+  out.write(out.isTTY === true ? inertJson(json) : json); // still valid JSON when copied from a terminal
 }
 
-/** The same text as `printJson`, written in pieces: all of a large session is longer than one string can be. */
+/** Prints like `printJson`, but in chunks, because a large session can exceed the maximum length of a string. */
 export function printJsonList(out: Terminal["stdout"], values: readonly unknown[]): void {
   if (values.length === 0) printJson(out, values);
   else printLines(out, jsonLines(values));
@@ -63,7 +61,7 @@ function* jsonLines(values: readonly unknown[]): Generator<string> {
   yield "]";
 }
 
-/** Each line with its line break, many lines in one write. */
+/** Prints lines, many per write. */
 export function printLines(out: Terminal["stdout"], lines: Iterable<string>): void {
   let piece: string[] = [];
   let length = 0;
@@ -80,7 +78,7 @@ export function printLines(out: Terminal["stdout"], lines: Iterable<string>): vo
 
 const PIECE_LENGTH = 1024 * 1024;
 
-/** A sentence of the program itself, beside what was asked for. */
+/** Prints a message of the program itself to stderr. */
 export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
   stderr.write(`throughline: ${inertLine(text, 500)}\n`);
 }

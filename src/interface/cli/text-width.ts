@@ -1,10 +1,10 @@
 /**
- * How many columns a text takes on a terminal, near enough to break a line or to end a column by: wide scripts and emoji
- * take two, joined ones as one, marks and styles none. (The full interface measures with its library, which is not
- * loaded for a list.)
+ * Estimates how many columns a text takes on a terminal, well enough to wrap lines and align columns: wide characters and
+ * emoji take two, joined emoji count as one, marks and styles take none. (The full interface measures with its library,
+ * which is not loaded for a list.)
  */
 
-// oxlint-disable-next-line no-control-regex -- styles take no room
+// oxlint-disable-next-line no-control-regex -- styles take no columns
 const STYLES = /\u001B\[[\d;]*m/g;
 const PLAIN = /^[\u0020-\u007E]*$/;
 const NARROW = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
@@ -13,7 +13,7 @@ const WIDE =
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Made for the first text that needs it: that takes longer than all else that `--version` does. */
+/** Created lazily, because that takes longer than everything else in `--version`. */
 function signsOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);
@@ -27,11 +27,11 @@ export function widthOf(text: string): number {
   return columns;
 }
 
-/** No wider than so many columns, never cut inside of a sign; what was cut says so. For text without styles. */
+/** Cuts a text without styles to a width, never inside a character, and marks the cut with an ellipsis. */
 export function fitted(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = "";
-  let used = 1; // the sign at the end
+  let used = 1; // the ellipsis
   for (const { segment } of signsOf(text)) {
     used += widthOfSign(segment);
     if (used > columns) break;

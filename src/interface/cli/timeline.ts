@@ -1,4 +1,4 @@
-/** A session as a timeline: turns, requests, attempts, tools; what each cost and what each left out. Pure. */
+/** Renders a session as a timeline: turns, requests, attempts, tools, their cost and what they left out. Pure. */
 
 import type { LoggedEvent, Usage } from "../../base/events/index.ts";
 import { factsOf, type RequestFacts, type TurnFacts } from "../../runtime/facts/index.ts";
@@ -11,7 +11,7 @@ export interface TimelineTool {
 }
 
 export interface TimelineRequest {
-  /** From 1, over the whole log: what `inspect --request` takes. */
+  /** The number that `inspect --request` takes, counted from 1 over the whole log. */
   readonly request: number;
   readonly seq: number;
   readonly step: number;

@@ -1,6 +1,6 @@
 /**
- * `--trace FILE` and `--record FILE`: what a run sends, gets and logs, written down as it happens. Off unless asked for,
- * and said on the screen.
+ * `--trace FILE` and `--record FILE`: writes what a run sends, receives and logs as it happens. Off by default; a message
+ * says when it is on.
  */
 
 import { extname } from "node:path";
@@ -35,7 +35,7 @@ export interface TracedRun {
 }
 
 export interface Tracing {
-  /** For the agent; empty when nothing is written down. */
+  /** Options for the agent; empty if nothing is recorded. */
   readonly agent: { readonly fetch?: typeof fetch };
   readonly store: Store;
 }
@@ -82,7 +82,7 @@ function writerOptions(
       const file = createPrivateFile(path, flag, (error) =>
         say(terminal, `${error.message} [${error.code}]`),
       );
-      say(terminal, `writing ${what} to ${path}: keys are taken out, what was said is not`);
+      say(terminal, `writing ${what} to ${path}; keys are removed, messages are not`);
       return file;
     },
   };
@@ -94,7 +94,7 @@ function formOf(path: string): "jsonl" | "yaml" {
   if (extension === ".jsonl" || extension === ".ndjson") return "jsonl";
   throw codedError(
     "trace_form_unknown",
-    `--trace ${path}: the name says how it is written: use .jsonl or .yaml`,
+    `--trace ${path}: unknown format: use a name that ends in .jsonl or .yaml`,
   );
 }
 

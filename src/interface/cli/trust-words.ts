@@ -1,12 +1,12 @@
-/** What a person is told about trust: which files run, what changed, and what trust does not cover. */
+/** The messages about trust: which files run, what changed, and what trust does not cover. */
 
 import type { NamedFile, ProjectState } from "../config/index.ts";
 import { inertLine } from "./inert-text.ts";
 
 export const LIMITS_OF_TRUST =
-  "Trust covers these files with the content they have now. It does not cover commands they start, or files they read and run by themselves.";
+  "Trust covers these files with their current content. It does not cover commands they start, or other files they read and run.";
 
-/** Every file that would run; of packages the name and the number of files. */
+/** Lists every file that would run; packages are listed by name and number of files. */
 export function codeLines({ code }: Pick<ProjectState, "code">): readonly string[] {
   if (code === undefined) return [];
   return ["It runs this code:", ...placesOf(code.files).map((place) => `  ${inertLine(place, 300)}`)];

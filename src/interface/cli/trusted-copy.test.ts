@@ -1,4 +1,4 @@
-/** The bytes that were trusted are the bytes that run, whatever happens to the files in the meantime. */
+/** Exactly the trusted bytes run, whatever happens to the files in the meantime. */
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { afterTest } from "../../../test/support/clean-up.ts";
 import { fileClosure } from "../config/index.ts";
 import { loadTools } from "./load-tools.ts";
 
-/** A tool that says what its module and its imports say. */
+/** A tool that returns the texts of its module and its imports. */
 const MODULE = `import { word } from "./word.mjs";
 import { createRequire } from "node:module";
 const load = createRequire(import.meta.url);
@@ -82,7 +82,7 @@ test.for([
   expect(await said(at("t.mjs"), trusted)).toBe("checked checked checked");
 });
 
-test("a file that is imported late is the one that was checked", async () => {
+test("a file that is imported late is the file that was checked", async () => {
   const at = project(FILES);
   const trusted = fileClosure(at("."), [at("t.mjs")]);
   const [tool] = await loadTools(at("t.mjs"), { trusted });

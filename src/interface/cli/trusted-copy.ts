@@ -1,8 +1,8 @@
 /**
- * Runs a project's code from a copy of exactly the bytes that were trusted. The files in the project may change between
- * the check and the load, or later when the code imports something lazily: the copy does not. Whatever trust does not
- * name is not in the copy. The copy keeps the files' paths below one private folder, so that imports and packages are
- * found as they are in the project, and it goes when the process ends.
+ * Runs a project's code from a copy of exactly the bytes that were trusted. The project's files may change between the
+ * check and the load, or before a lazy import; the copy does not. It contains only trusted files. It keeps their paths
+ * below one private folder, so that imports and packages resolve as in the project, and is removed when the process
+ * exits.
  */
 
 import {
@@ -22,13 +22,13 @@ import { dataFolder, type FileSet } from "../config/index.ts";
 import { refuseLiveFiles } from "./refuse-live-files.ts";
 
 export interface TrustedCopy {
-  /** Holds the copy of `/a/b.mjs` at `a/b.mjs`. */
+  /** Contains the copy of `/a/b.mjs` at `a/b.mjs`. */
   readonly folder: string;
   /** The module to import. */
   readonly start: string;
 }
 
-/** By content: a server loads the same project many times. */
+/** Copies by content, because a server loads the same project many times. */
 const copies = new Map<string, TrustedCopy>();
 
 export function trustedCopy(set: FileSet): TrustedCopy {
@@ -42,15 +42,15 @@ export function trustedCopy(set: FileSet): TrustedCopy {
   } catch (error) {
     throw codedError(
       "trusted_copy_unwritable",
-      `the trusted code cannot be copied to ${copiesFolder()}, where it would run: ${messageOf(error)}`,
+      `cannot copy the trusted code to ${copiesFolder()} to run it there: ${messageOf(error)}`,
       error,
     );
   }
 }
 
 /**
- * Not the folder for temporary files: Node looks for packages in every folder above a module, and there other users
- * could put some.
+ * Not the folder for temporary files, because Node looks for packages in every folder above a module, and other users
+ * could put packages there.
  */
 function copiesFolder(): string {
   return join(dataFolder(), "trusted-code");
@@ -62,7 +62,7 @@ function makeCopy({ root, starts, files }: FileSet): TrustedCopy {
   removeAbandoned(owner);
   const folder = realpathSync(mkdtempSync(join(copiesFolder(), `${owner}${process.pid}-`)));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  // Node asks the folders above for a package.json, too: it stops at this one.
+  // Node searches the parent folders for a package.json; this one ends the search.
   writeFileSync(join(folder, "package.json"), "{}\n", { mode: 0o600 });
   for (const { path, content } of files) {
     if (content.type === "live") continue;
@@ -79,7 +79,7 @@ function placeIn(folder: string, path: string): string {
   return join(folder, path.replace(/^([a-z]):/i, "$1"));
 }
 
-/** Copies of processes on this machine that were killed. */
+/** Removes copies left by killed processes of this machine. */
 function removeAbandoned(owner: string): void {
   for (const name of readdirSync(copiesFolder())) {
     const pid = name.startsWith(owner) ? /^(\d+)-/.exec(name.slice(owner.length))?.[1] : undefined;

@@ -1,6 +1,6 @@
 /**
- * Standard output whose reader went away (`| head`), or that cannot take any more. Nobody can be told, but what is under
- * way is ended in order: without it the turn would stand in the log without an end.
+ * Handles standard output whose reader has closed it (`| head`), or that cannot be written any more. Ends the running
+ * turn cleanly; otherwise the turn would have no end in the log.
  */
 
 import { writeSync } from "node:fs";
@@ -12,15 +12,15 @@ import { readProblem } from "./read-problem.ts";
 const stops = new Set<() => void>();
 let exitCode: number | undefined;
 
-/** For the life of the process. */
+/** Watches until the process exits. */
 export function watchOutput(): void {
   process.stdout.on("error", (error) => lost(error));
   process.stderr.on("error", (error) => {
-    if (stops.size === 0) lost(error); // progress nobody reads is no reason to stop a turn
+    if (stops.size === 0) lost(error); // unread progress is no reason to stop a turn
   });
 }
 
-/** Called when standard output is lost. The result ends the watch and tells the exit code, if it was. */
+/** Calls `stop` when standard output is lost. The returned function ends the watch and returns the exit code, if any. */
 export function whenUnread(stop: () => void): () => number | undefined {
   stops.add(stop);
   if (exitCode !== undefined) stop();
@@ -30,23 +30,23 @@ export function whenUnread(stop: () => void): () => number | undefined {
   };
 }
 
-/** Every further write fails too; the first one tells why. */
+/** Every later write fails too; the first failure gives the reason. */
 function lost(error: unknown): void {
   const first = exitCode === undefined;
   const left = codeOf(error) === "EPIPE";
   exitCode ??= left ? EXIT.ok : EXIT.turnFailed;
-  // A reader that went away wants no word; a disk that is full is a failure somebody has to hear of.
-  if (first && !left) tell(`throughline: the output cannot be written: ${readProblem(error)}\n`);
-  // oxlint-disable-next-line unicorn/no-process-exit -- nothing is under way, and there is nobody to write for
+  // A closed pipe needs no message; a full disk is a failure that must be reported.
+  if (first && !left) tell(`throughline: cannot write the output: ${readProblem(error)}\n`);
+  // oxlint-disable-next-line unicorn/no-process-exit -- nothing is running, and nothing reads the output
   if (stops.size === 0) process.exit(exitCode);
   if (first) for (const stop of stops) stop();
 }
 
-/** At once: the process may be about to end. */
+/** Writes synchronously, because the process may be about to exit. */
 function tell(text: string): void {
   try {
     writeSync(process.stderr.fd, text);
   } catch {
-    // Nobody hears anything then.
+    // Standard error is lost too.
   }
 }

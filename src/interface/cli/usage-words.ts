@@ -1,6 +1,6 @@
 /**
- * What is wrong with a command line, in our words: the parser's speak of arguments and choices, and point to the help of
- * everything instead of the one that helps.
+ * Rewrites the parser's messages about a bad command line in plain words, and points to the help of the command in
+ * question.
  */
 
 import type { Command } from "commander";
@@ -14,16 +14,16 @@ const REWRITES: readonly Rewrite[] = [
   ],
   [
     /^command-argument value '([^]*)' is invalid for argument '(.*)'\. Allowed choices are (.*)\.$/,
-    ([value, name, choices]) => `there is no ${name} "${value}"; use one of ${choices}`,
+    ([value, name, choices]) => `unknown ${name} "${value}"; use one of ${choices}`,
   ],
   [
     /^missing required argument '(.*)'$/,
     ([name], command) => `<${name}> is missing: ${nameOf(command)} ${argumentsOf(command)}`,
   ],
-  [/^option '([^']*)' argument missing$/, ([flag]) => `${flag}: the value behind it is missing`],
+  [/^option '([^']*)' argument missing$/, ([flag]) => `${flag} needs a value`],
   [
     /^unknown option '([^]*?)'(?:\n\(Did you mean (.*)\?\))?$/,
-    ([flag, meant]) => `there is no flag ${flag}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    ([flag, meant]) => `unknown flag ${flag}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
   ],
   [
     /^option '([^']*)' cannot be used with option '([^']*)'$/,
@@ -41,7 +41,7 @@ export function usageText(message: string, command: Command): string {
   return `${plain} (see ${nameOf(command)} --help)`;
 }
 
-/** The command a line names, as deep as its words go. */
+/** Returns the command, or the innermost subcommand, that a line names. */
 export function commandOf(program: Command, args: readonly string[]): Command {
   let command = program;
   for (const word of args) {
@@ -65,7 +65,7 @@ function argumentsOf(command: Command): string {
     .join(" ");
 }
 
-/** "-r, --resume <session>" is known as --resume. */
+/** Returns the long name: "-r, --resume <session>" becomes --resume. */
 function flagOf(flags: string): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
@@ -73,8 +73,8 @@ function flagOf(flags: string): string {
 function tooMany(command: Command): string {
   if (command.commands.length > 0) {
     const names = command.commands.map((one) => one.name()).join(", ");
-    return `${nameOf(command)} has no such command; it has ${names}`;
+    return `unknown command; ${nameOf(command)} has ${names}`;
   }
   const takes = argumentsOf(command);
-  return `too many words: ${nameOf(command)} takes ${takes === "" ? "none" : takes}`;
+  return `too many arguments: ${nameOf(command)} takes ${takes === "" ? "none" : takes}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Models by name: the built-in providers, and those of the user's own settings. A provider of the settings is data:
- * dialect, base URL, the variable that holds its key, headers, and a profile that may be the user's own too.
+ * Finds models by name, among the built-in providers and those in the user's settings. A provider in the settings is
+ * data: dialect, base URL, the variable that holds its key, headers, and a profile, which may also be in the settings.
  */
 
 import { codedError } from "../../base/support/index.ts";
@@ -10,7 +10,7 @@ import type { ConfigValues, ProviderConfig } from "../config/index.ts";
 
 type Profile = (typeof PROFILES)[string];
 
-/** `modelFrom`, with the user's own providers, their prices, and the tools that providers run. */
+/** Like `modelFrom`, with the user's own providers, their prices, and the tools that providers run. */
 export function modelsOf(config: ConfigValues): (name: string) => Model {
   const providers = userProviders(config);
   return (name) => {
@@ -22,7 +22,7 @@ export function modelsOf(config: ConfigValues): (name: string) => Model {
   };
 }
 
-/** The providers of the settings, in the form of the built-in ones. */
+/** Returns the providers in the settings, in the form of the built-in ones. */
 export function userProviders(config: ConfigValues): Readonly<Record<string, Provider>> {
   return Object.fromEntries(
     Object.entries(config.providers ?? {}).map(([name, own]) => [name, providerFrom(name, own, config)]),
@@ -35,13 +35,13 @@ function providerFrom(name: string, own: ProviderConfig, config: ConfigValues): 
     name,
     profile: profileOf(own, config, name),
     baseUrl,
-    // Without a variable the endpoint takes no key: servers of that kind take anything.
+    // Without a variable, the endpoint needs no key.
     ...(keyVariable === undefined ? { keyOptional: true } : { keyVariable }),
     ...(headers === undefined ? {} : { headers }),
   };
 }
 
-/** What the user's settings say that a model costs. */
+/** Returns a model's price from the user's settings. */
 export function ownPrice(config: ConfigValues, provider: string, model: string): Price | undefined {
   const own = Object.hasOwn(config.providers ?? {}, provider) ? config.providers?.[provider] : undefined;
   const price = own?.prices?.[model];
@@ -50,7 +50,7 @@ export function ownPrice(config: ConfigValues, provider: string, model: string):
   return { input, cachedInput, output, asOf: "your settings", source: "config" };
 }
 
-/** What an endpoint of a dialect is taken to be when nothing is said: the plainest profile there is. */
+/** The default profile of each dialect: the plainest one. */
 const USUAL_PROFILES: Readonly<Record<ProviderConfig["dialect"], string>> = {
   "openai-responses": "open-responses",
   "openai-chat": "openai-chat",
@@ -63,13 +63,13 @@ function profileOf(own: ProviderConfig, config: ConfigValues, provider: string):
   if (profile.dialect === own.dialect) return profile;
   throw codedError(
     "profile_mismatch",
-    `providers.${provider}: the profile ${name} speaks ${profile.dialect}, not ${own.dialect}`,
+    `providers.${provider}: the profile ${name} is for the dialect ${profile.dialect}, not ${own.dialect}`,
   );
 }
 
-/** A built-in profile, or one of the settings: what it extends, with its own fields, each marked as the user's word. */
+/** Returns a built-in profile, or one from the settings: the profile it extends, with its own fields marked as the user's. */
 export function profileNamed(name: string, config: ConfigValues, seen: readonly string[] = []): Profile {
-  // A profile may extend the built-in one of its own name, and no more than that comes back to it.
+  // A profile may extend the built-in profile of the same name; `seen` prevents an endless loop.
   const own =
     Object.hasOwn(config.profiles ?? {}, name) && !seen.includes(name) ? config.profiles?.[name] : undefined;
   if (own === undefined) return builtIn(name, config);
@@ -86,20 +86,20 @@ function builtIn(name: string, config: ConfigValues): Profile {
   const names = [...Object.keys(PROFILES), ...Object.keys(config.profiles ?? {})];
   throw codedError(
     "profile_unknown",
-    `there is no profile "${name}"; known are ${[...new Set(names)].join(", ")}`,
+    `unknown profile "${name}"; use one of ${[...new Set(names)].join(", ")}`,
   );
 }
 
 const FIXED: readonly string[] = ["name", "dialect", "evidence"];
 
-/** A field is one that some profile has, and of the same kind; a word must be one that some profile says. */
+/** Accepts a field that another profile of the dialect has, of the same kind; a text must be a value that one uses. */
 function checkField(name: string, base: Profile, field: string, value: unknown): void {
   const fail = (why: string): never => {
     throw codedError("config_value_invalid", `profiles.${name}.${field}: ${why}`);
   };
   const alike = Object.values(PROFILES).filter(({ dialect }) => dialect === base.dialect);
   const fields = new Set(alike.flatMap((one) => Object.keys(one)).filter((one) => !FIXED.includes(one)));
-  if (!fields.has(field)) fail(`there is no such field; known are ${[...fields].join(", ")}`);
+  if (!fields.has(field)) fail(`unknown field; use one of ${[...fields].join(", ")}`);
   const said = alike.map((one) => one[field as keyof Profile] as unknown).filter((one) => one !== undefined);
   const kinds = new Set(said.map(kindOf));
   if (!kinds.has(kindOf(value))) fail(`use a ${[...kinds].join(" or a ")}`);
@@ -112,7 +112,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "list" : typeof value;
 }
 
-/** Values of headers a user wrote may be secrets: they never reach a log. */
+/** Returns the header values in the settings. They may be secrets, so they are kept out of logs. */
 export function headerSecrets(config: ConfigValues): readonly string[] {
   return Object.values(config.providers ?? {}).flatMap(({ headers }) => Object.values(headers ?? {}));
 }

@@ -16,7 +16,7 @@ test.for([
   expect(wrapLines(text, columns)).toBe(rows);
 });
 
-test("no word is broken and none is lost, whatever the width", () => {
+test("no word is split or lost at any width", () => {
   fc.assert(
     fc.property(
       fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { maxLength: 20 }),

@@ -1,7 +1,6 @@
 /**
- * Lines for a person on a narrow terminal: broken between words, the rest indented. A terminal breaks them in the middle.
- * What a program may read is left alone: a pipe gets every line as it is, and so does JSON anywhere, because a person
- * copies it.
+ * Wraps lines between words on a terminal and indents the rest; a terminal would break them inside words. Output for
+ * programs stays unchanged: a pipe gets every line as it is, and JSON is never wrapped, because users copy it.
  */
 
 import type { Terminal } from "./terminal.ts";
@@ -9,7 +8,7 @@ import { widthOf } from "./text-width.ts";
 
 type Stream = Terminal["stdout"];
 
-/** The same terminal, its lines wrapped at what its streams are wide now. */
+/** Returns the terminal with lines wrapped at the current width of its streams. */
 export function wrappedTerminal(terminal: Terminal): Terminal {
   return { ...terminal, stdout: wrapped(terminal.stdout), stderr: wrapped(terminal.stderr) };
 }
@@ -42,7 +41,7 @@ function wrapLine(line: string, columns: number): readonly string[] {
   const hanging = " ".repeat(Math.min(indent + 2, Math.floor(columns / 3)));
   const rows: string[] = [];
   let row = "";
-  // A gap and the word behind it: the gap goes where the line breaks.
+  // Match a gap with the word after it; the gap is dropped where the line breaks.
   for (const [piece] of line.matchAll(/ *[^ ]+/g)) {
     if (row.trim() !== "" && widthOf(row) + widthOf(piece) > columns) {
       rows.push(row);

@@ -1,6 +1,6 @@
 /**
- * Why a file could not be written, in words about the name a person gave: files are made under another name first, and
- * that one says nothing to anybody.
+ * Explains why a file could not be written, in terms of the name the user gave. Files are first written under a temporary
+ * name, which would mean nothing to the user.
  */
 
 import { existsSync } from "node:fs";

@@ -26,14 +26,14 @@ const MAX_DEPTH = 128;
 
 export interface ConfigFile {
   readonly file: string;
-  /** Exactly as it stands; empty when there is none. */
+  /** The exact text of the file. */
   readonly text: string;
-  /** Of its bytes. */
+  /** The hash of its bytes. */
   readonly sha256: string;
   readonly values: ConfigValues;
 }
 
-/** Undefined when there is no such file. */
+/** Returns undefined if the file does not exist. */
 export function readConfigFile(file: string): ConfigFile | undefined {
   let bytes: Buffer;
   try {
@@ -47,12 +47,12 @@ export function readConfigFile(file: string): ConfigFile | undefined {
   return { file, text, sha256, values: checked(file, parse(file, text)) };
 }
 
-/** Bytes that are not UTF-8 would all read as the same sign: two different files could look alike. */
+/** Rejects invalid UTF-8, whose bytes all decode to the same character, so that two different files could look alike. */
 function textOf(file: string, bytes: Buffer): string {
   try {
     return new TextDecoder("utf8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw codedError("config_invalid", `${file}: it is not UTF-8 text`);
+    throw codedError("config_invalid", `${file}: not UTF-8 text`);
   }
 }
 
@@ -62,8 +62,8 @@ function parse(file: string, text: string): JsonObject {
   // JSON.parse tells a piece of the text in its error; the file may hold what nobody should read on a screen.
   const value = text.trim() === "" ? {} : tryParseJson(text.replace(/^\uFEFF/, ""));
   if (isObject(value)) return value;
-  const problem = jsonProblem(text.replace(/^\uFEFF/, "")) ?? "it is not a JSON object";
-  throw codedError("config_invalid", `${file}: ${problem}; throughline config schema tells what it may hold`);
+  const problem = jsonProblem(text.replace(/^\uFEFF/, "")) ?? "not a JSON object";
+  throw codedError("config_invalid", `${file}: ${problem}; throughline config schema prints what is allowed`);
 }
 
 function checked(file: string, object: JsonObject): ConfigValues {
@@ -73,7 +73,7 @@ function checked(file: string, object: JsonObject): ConfigValues {
     if (!isConfigName(name)) {
       throw codedError(
         "config_key_unknown",
-        `${file}: there is no setting ${JSON.stringify(name.slice(0, 60))}; known are ${CONFIG_NAMES.join(", ")}`,
+        `${file}: unknown setting ${JSON.stringify(name.slice(0, 60))}; use one of ${CONFIG_NAMES.join(", ")}`,
       );
     }
     const complaint = keyOf(name).kind.complaint(value);
@@ -87,7 +87,7 @@ export function invalidValue(location: string, name: string, { at, why }: Compla
   return codedError("config_value_invalid", `${location}: ${name}${at === "" ? "" : `.${at}`}: ${why}`);
 }
 
-/** Writes the file with one value changed (undefined: taken out), after the whole was checked. */
+/** Changes one value (undefined removes it), checks the whole file, and writes it. */
 export function changeConfigFile(file: string, path: readonly string[], value: unknown): void {
   const current = readConfigFile(file);
   const object = parse(file, current?.text ?? "");

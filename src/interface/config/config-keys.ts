@@ -1,6 +1,6 @@
 /**
- * Every setting: what it means, what values it takes, which variable of the environment sets it, and when a project's
- * own file needs the user's trust to set it. The validator, the JSON Schema and the documents are made from this table.
+ * Every setting: its meaning, its values, its environment variable, and when a project's own file needs the user's trust
+ * to set it. The validator, the JSON Schema and the documents are derived from this table.
  */
 
 import { EFFORTS, PERMISSION_MODES, SHOW_REASONING } from "../../base/events/index.ts";
@@ -21,35 +21,35 @@ export interface ConfigKey {
   readonly about: string;
   readonly kind: Kind<unknown>;
   readonly variable?: string;
-  /** What holds when nobody says anything. */
+  /** The default. */
   readonly usual?: unknown;
-  /** What a project that is not trusted may do with this key. */
+  /** What an untrusted project may do with this key. */
   readonly untrusted: Untrusted;
 }
 
-/** Nothing; or set it to a value that allows no more than what holds already (undefined: the user chose nothing). */
+/** Nothing, or set it to a value that allows no more than `below`, the value in force (undefined if the user set none). */
 export type Untrusted = "nothing" | ((value: unknown, below: unknown) => boolean);
 
-/** From the least that is shown to the most. */
+/** Ordered from the least shown to the most. */
 const SHOWN = ["none", "title", "auto", "full"] as const satisfies readonly (typeof SHOW_REASONING)[number][];
 
-/** In the order of the documents. */
+/** In the order of docs/cli.md. */
 export const CONFIG_KEYS = {
   model: {
-    about: "provider/model[:effort], as -m takes it",
+    about: "the model, as provider/model[:effort]",
     kind: TEXT,
     variable: "THROUGHLINE_MODEL",
-    untrusted: "nothing", // it decides where the conversation is sent, and who pays
+    untrusted: "nothing", // it decides where the conversation goes and who pays
   },
   effort: {
-    about: "how hard the model thinks",
+    about: "the model's reasoning effort",
     kind: choiceKind(EFFORTS),
     variable: "THROUGHLINE_EFFORT",
-    // More effort costs more. What a model does unasked is not known here, so nothing counts as less than that.
+    // More effort costs more. The model's default effort is unknown here, so no effort counts as less than the default.
     untrusted: (value, below) => below !== undefined && rankIn(EFFORTS, value) <= rankIn(EFFORTS, below),
   },
   permissions: {
-    about: "what tools may do unasked",
+    about: "what tools may do without asking",
     kind: choiceKind(PERMISSION_MODES),
     variable: "THROUGHLINE_PERMISSIONS",
     usual: "ask",
@@ -59,60 +59,61 @@ export const CONFIG_KEYS = {
     about: "instructions for the model",
     kind: TEXT,
     variable: "THROUGHLINE_SYSTEM",
-    // It would replace the user's own instructions, and reach the model where AGENTS.md is switched off.
+    // It would replace the user's own instructions, and reach the model even if AGENTS.md is switched off.
     untrusted: "nothing",
   },
   tools: {
-    about: "a JavaScript module that exports tools; it is code and is run",
+    about: "a JavaScript module that exports tools; its code runs",
     kind: TEXT,
     variable: "THROUGHLINE_TOOLS",
     untrusted: "nothing",
   },
   allowTools: {
-    about: "only these tools",
+    about: "allow only these tools",
     kind: NAMES,
     variable: "THROUGHLINE_ALLOW_TOOLS",
     untrusted: (value, below) => below === undefined || isSubset(value, below),
   },
   maxSteps: {
-    about: "at most this many requests in a turn",
+    about: "the maximum number of requests in a turn",
     kind: integerKind(1),
     variable: "THROUGHLINE_MAX_STEPS",
     usual: 50,
     untrusted: (value, below) => Number(value) <= Number(below ?? 50),
   },
   maxCostUsd: {
-    about: "a turn stops when it has cost this much",
+    about: "stop a turn once it has cost this much",
     kind: POSITIVE,
     variable: "THROUGHLINE_MAX_COST_USD",
     untrusted: (value, below) => below === undefined || Number(value) <= Number(below),
   },
   showReasoning: {
-    about: "thoughts on the screen: live title and duration, with their text, titles only, or none",
+    about:
+      "how to show reasoning: live title and duration (auto), with its text (full), titles only, or none",
     kind: choiceKind(SHOW_REASONING),
     variable: "THROUGHLINE_SHOW_REASONING",
     usual: "auto",
     untrusted: (value, below) => rankIn(SHOWN, value) <= rankIn(SHOWN, below ?? "auto"),
   },
   projectInstructions: {
-    about: "read AGENTS.md of the project",
+    about: "read the project's AGENTS.md",
     kind: SWITCH,
     variable: "THROUGHLINE_PROJECT_INSTRUCTIONS",
     usual: true,
     untrusted: (value, below) => value === false || below !== false,
   },
   providers: {
-    about: "further endpoints, by the name that stands before the slash of a model",
+    about: "more endpoints, by provider name (the part of a model's name before the slash)",
     kind: PROVIDER_ENTRIES,
     untrusted: "nothing",
   },
   providerTools: {
-    about: "tools that a provider runs, by its name: a type, or an object as its API takes it",
+    about: "tools that a provider runs, by provider name: a type, or an object in the form its API takes",
     kind: HOSTED_ENTRIES,
-    untrusted: "nothing", // they cost, and hand the conversation to others
+    untrusted: "nothing", // they cost money and pass the conversation to others
   },
   profiles: {
-    about: "how endpoints depart from their dialect, by name",
+    about: "how endpoints differ from their dialect, by profile name",
     kind: PROFILE_ENTRIES,
     untrusted: "nothing",
   },
@@ -134,7 +135,7 @@ export type ConfigValues = {
   readonly [Name in ConfigName]?: ValueOf<(typeof CONFIG_KEYS)[Name]["kind"]>;
 };
 
-/** May a project that is not trusted set this value over what holds already? */
+/** Returns whether an untrusted project may replace the value `below` with this one. */
 export function mayUntrusted(name: ConfigName, value: unknown, below: unknown): boolean {
   const { untrusted } = keyOf(name);
   return untrusted !== "nothing" && untrusted(value, below);
@@ -148,7 +149,7 @@ function isSubset(value: unknown, of: unknown): boolean {
   return Array.isArray(value) && Array.isArray(of) && value.every((one) => of.includes(one));
 }
 
-/** Entries of `providers`, `providerTools` and `profiles` are laid over each other by name; everything else is replaced. */
+/** Merges entries of `providers`, `providerTools` and `profiles` by name; every other value is replaced. */
 export function laidOver(name: ConfigName, below: unknown, value: unknown): unknown {
   const byName = name === "providers" || name === "providerTools" || name === "profiles";
   return byName && isObject(below) && isObject(value) ? { ...below, ...value } : value;

@@ -1,6 +1,4 @@
-/**
- * The config file as a JSON Schema, for editors: `throughline config schema`, and docs/config.schema.json.
- */
+/** The JSON Schema of the settings files, for editors: `throughline config schema` and docs/config.schema.json. */
 
 import type { JsonObject } from "../../base/support/index.ts";
 import { CONFIG_NAMES, keyOf } from "./config-keys.ts";

@@ -1,7 +1,7 @@
 /**
- * The files that would run, by content: some root files and everything they load, as far as it is named in their text.
- * Packages count like any other file. The bytes that were hashed are kept, so that exactly these can be run later.
- * What is not in this set is not copied and cannot be imported from the copy.
+ * Collects the files that would run: the start files and everything they load that their text names. Packages count like
+ * any other file. The hashed bytes are kept, so that exactly these can be run later. A file that is not in this set is
+ * not copied and cannot be imported from the copy.
  */
 
 import { createHash } from "node:crypto";
@@ -22,16 +22,16 @@ import {
   realPlace,
 } from "./real-places.ts";
 
-/** Enough for a tool and its packages; little enough to read at every start. */
+/** Enough for a tool and its packages, and small enough to read at every start. */
 const MOST = { files: 4000, bytes: 32 * 1024 * 1024, references: 100_000 };
 
 export interface NamedFile {
-  /** Inside the project: relative to its root. Elsewhere: absolute. */
+  /** Relative to the root inside the project, absolute elsewhere. */
   readonly name: string;
-  /** Really there, without links. For a link: where it is. */
+  /** The real path; for a link, the path of the link. */
   readonly path: string;
   readonly sha256: string;
-  /** `live`: code names it by an absolute path, so it is checked, but runs from where it is. */
+  /** `live` means that code names it by an absolute path, so it is checked but runs in place. */
   readonly content:
     | { readonly type: "file"; readonly bytes: Buffer }
     | { readonly type: "link"; readonly to: string }
@@ -40,11 +40,11 @@ export interface NamedFile {
 
 export interface FileSet {
   readonly root: string;
-  /** The files that are loaded first, without links. */
+  /** The real paths of the files that are loaded first. */
   readonly starts: readonly string[];
   /** Sorted by name. */
   readonly files: readonly NamedFile[];
-  /** Why these files cannot be trusted as a set; undefined: they can. */
+  /** Why this set cannot be trusted, if it cannot. */
   readonly problem: string | undefined;
 }
 
@@ -75,7 +75,7 @@ class ClosureWalk {
   readonly root: string;
   readonly #files = new Map<string, NamedFile>();
   readonly #toFollow: { readonly path: string; readonly text: string }[] = [];
-  /** Folders a relative path may lead into: the project, and each package that was found outside it. */
+  /** Folders that a relative path may lead into: the project, and each package found outside it. */
   readonly #areas: string[];
   readonly #contents = new Map<string, Buffer>();
   readonly #stats: KnownStats = new Map();
@@ -90,7 +90,7 @@ class ClosureWalk {
 
   start(file: string): void {
     const place = this.#place(file);
-    if (place === undefined) throw new Error(`there is no file ${this.#name(file)}`);
+    if (place === undefined) throw new Error(`${this.#name(file)} does not exist`);
     if (place.kind !== "file") throw new Error(`${this.#name(file)} is not a regular file`);
     if (!isInside(this.root, place.path)) throw outside(this.#name(file), place.path, file !== place.path);
     this.#add(file);
@@ -129,7 +129,7 @@ class ClosureWalk {
     }
   }
 
-  /** A path that is relative to the file that names it. */
+  /** Adds a file named by a path relative to the file that names it. */
   #near(from: string, path: string, by: Reference["by"]): void {
     for (const found of this.#asFile(path)) {
       const place = this.#place(found);
@@ -139,7 +139,7 @@ class ClosureWalk {
     }
   }
 
-  /** By an absolute path code is loaded from where it is, past every copy: that is never right inside the project. */
+  /** Code with an absolute path is loaded in place, bypassing the copy, so this is an error inside the project. */
   #live(from: string, path: string, by: Reference["by"]): void {
     const place = this.#place(path);
     if (place?.kind !== "file") return;
@@ -162,7 +162,7 @@ class ClosureWalk {
       if (this.#place(join(folder, "node_modules"))?.kind !== "folder") continue;
       const place = this.#place(join(folder, "node_modules", name));
       if (place?.kind !== "folder") {
-        // CommonJS also takes a plain file there.
+        // CommonJS also accepts a plain file there.
         this.#near(from, join(folder, "node_modules", specifier), "text");
         continue;
       }
@@ -194,7 +194,7 @@ class ClosureWalk {
     }
   }
 
-  /** What a path may mean: a file, one with an extension, the entry of a folder. */
+  /** Returns what a path may mean: a file, a file with an extension, or the entry of a folder. */
   #asFile(path: string, depth = 0): readonly string[] {
     const found = ["", ...EXTENSIONS]
       .map((extension) => path + extension)
@@ -229,7 +229,7 @@ class ClosureWalk {
   #keepLinks(links: readonly Link[]): void {
     for (const { at, to } of links) {
       if (!isInside(this.root, at) && !this.#areas.some((area) => isInside(area, at))) continue;
-      // Links above the project are not copied, so the copy needs the real place.
+      // Links above the project are not copied, so the copy needs the real path.
       const real = this.#place(to)?.path ?? to;
       this.#keep(at, hashOf(Buffer.from(`link ${real}`)), { type: "link", to: real });
     }
@@ -240,7 +240,7 @@ class ClosureWalk {
     if (this.#files.size > MOST.files) throw tooMuch();
   }
 
-  /** Once each: what is hashed is what was looked at, and what will run. */
+  /** Reads each file once, so that the bytes that are hashed, scanned and run are the same. */
   #read({ path, size }: RealPlace): Buffer {
     const known = this.#contents.get(path);
     if (known !== undefined) return known;
@@ -255,7 +255,7 @@ class ClosureWalk {
     }
   }
 
-  /** The nearest package.json: it says how Node reads the file and what its internal names mean. */
+  /** Returns the nearest package.json, which decides how Node reads the file and what its `#` names mean. */
   #scopeOf(
     path: string,
   ): { readonly file: string; readonly json: Readonly<Record<string, unknown>> } | undefined {
@@ -292,7 +292,7 @@ function pathIn(specifier: string): string | undefined {
       return undefined;
     }
   }
-  if (/^[a-z][\w+.-]*:/i.test(specifier)) return undefined; // data:, node:, http: name no file
+  if (/^[a-z][\w+.-]*:/i.test(specifier)) return undefined; // data:, node:, http: do not name files
   const path = specifier.replace(/[?#].*$/s, "");
   try {
     return decodeURIComponent(path);
@@ -301,7 +301,7 @@ function pathIn(specifier: string): string | undefined {
   }
 }
 
-/** Whether the code surely loads it; a string elsewhere may be about anything. */
+/** Returns whether the code certainly loads it; a string elsewhere may mean anything. */
 function isCertain(by: Reference["by"], path: string): boolean {
   return by === "import" || by === "require" || (by === "call" && LOADED.test(extname(path)));
 }
@@ -321,6 +321,6 @@ function outside(what: string, real: string, linked: boolean): Error {
 
 function tooMuch(): Error {
   return new Error(
-    `it loads more than ${MOST.files} files or ${MOST.bytes / 1024 / 1024} MiB, which is more than can be checked at every start`,
+    `it loads more than ${MOST.files} files or ${MOST.bytes / 1024 / 1024} MiB, too much to check at every start`,
   );
 }

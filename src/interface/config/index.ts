@@ -1,4 +1,4 @@
-/** Configuration: paths, settings in layers, what a project says for itself, and whom the user trusts. */
+/** Configuration: paths, settings in layers, a project's own settings and instructions, and the user's trust decisions. */
 
 export { changeConfigFile, readConfigFile } from "./config-file.ts";
 export { CONFIG_NAMES, type ConfigName, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";

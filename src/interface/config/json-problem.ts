@@ -1,17 +1,16 @@
 /**
- * Where a file stops being JSON. The parser's own words are not told: they quote the file, which may hold what nobody
- * should read on a screen, and only some of them say where.
+ * Finds where a file stops being JSON. The parser's own message is not shown, because it quotes the file, which may
+ * contain secrets, and often gives no position.
  */
 
 import { messageOf } from "../../base/support/index.ts";
 
-/** "it is not JSON: see line 3, column 9"; undefined where it is JSON. */
+/** Returns, for example, "invalid JSON at line 3, column 9"; undefined for valid JSON. */
 export function jsonProblem(text: string): string | undefined {
   const end = text.trimEnd().length;
   if (isBegun(text, end) && isJson(text)) return undefined;
-  if (isBegun(text, end))
-    return `it is not whole JSON: it ends at ${positionOf(text, end)}, before it is closed`;
-  // A text that can still become JSON has only beginnings that can: the first that cannot ends with what is wrong.
+  if (isBegun(text, end)) return `incomplete JSON: it ends at ${positionOf(text, end)} before it is closed`;
+  // Every prefix of a valid beginning is valid, so the shortest invalid prefix ends at the problem.
   let good = 0;
   let bad = end;
   while (bad - good > 1) {
@@ -19,10 +18,10 @@ export function jsonProblem(text: string): string | undefined {
     if (isBegun(text, middle)) good = middle;
     else bad = middle;
   }
-  return `it is not JSON: see ${positionOf(text, good)}`;
+  return `invalid JSON at ${positionOf(text, good)}`;
 }
 
-/** Whether so much of it is JSON, or its beginning. */
+/** Returns whether a prefix of this length is JSON or the beginning of JSON. */
 function isBegun(text: string, length: number): boolean {
   try {
     JSON.parse(text.slice(0, length));

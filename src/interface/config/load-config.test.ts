@@ -57,7 +57,7 @@ const trust = () => {
 const PROVIDER = { dialect: "openai-responses", baseUrl: "http://127.0.0.1:1/v1" };
 
 describe("layers", () => {
-  test("usual values < user < project < environment, and each says where it comes from", () => {
+  test("defaults < user < project < environment, and each value says where it comes from", () => {
     const userFile = user({ effort: "low", maxSteps: 9, system: "user" });
     const projectFile = project({ maxSteps: 8, system: "project" });
     trust();
@@ -80,7 +80,7 @@ describe("layers", () => {
     ]);
   });
 
-  test("tools that providers run are types or objects, laid over each other by provider", () => {
+  test("provider tools are types or objects, and merge by provider", () => {
     const search = { type: "web_search_20260318", max_uses: 3 };
     user({ providerTools: { openai: ["web_search"], anthropic: [search] } });
     project({ providerTools: { openai: ["image_generation"] } });
@@ -91,7 +91,7 @@ describe("layers", () => {
     });
   });
 
-  test("providers are laid over each other by name", () => {
+  test("providers merge by name", () => {
     user({ providers: { one: PROVIDER, two: PROVIDER } });
     project({ providers: { two: { ...PROVIDER, baseUrl: "https://example.com/v1" } } });
     trust();
@@ -101,7 +101,7 @@ describe("layers", () => {
     });
   });
 
-  test("the nearest project file is read, up to the root of the repository and not beyond", () => {
+  test("reads the nearest project file, up to the root of the repository", () => {
     write(join(folder, ".throughline", "config.json"), { maxSteps: 5 });
     expect(loadConfig(cwd, env()).project).toBeUndefined();
     project({ maxSteps: 7 });
@@ -130,7 +130,7 @@ describe("layers", () => {
   });
 });
 
-describe("bad settings are coded errors that name place and key", () => {
+describe("bad settings are coded errors that name the file and the key", () => {
   test.for([
     ["{", "config_invalid", ""],
     ["[]", "config_invalid", ""],
@@ -203,13 +203,13 @@ describe("bad settings are coded errors that name place and key", () => {
     expect(told.message).not.toContain("hunter2");
   });
 
-  test("in the environment: the variable and the key", () => {
+  test("for the environment they name the variable and the key", () => {
     const told = thrown(() => loadConfig(cwd, env({ THROUGHLINE_MAX_STEPS: "many" })));
     expect(told.code).toBe("config_value_invalid");
     expect(told.message).toBe("THROUGHLINE_MAX_STEPS: maxSteps: use a whole number, 1 or more");
   });
 
-  test("a folder, a pipe or nothing in the place of the file", () => {
+  test("a folder, a pipe or nothing instead of the file", () => {
     mkdirSync(userConfigFile(env()), { recursive: true });
     expect(thrown(() => loadConfig(cwd, env())).code).toBe("config_unreadable");
   });
@@ -224,7 +224,7 @@ function thrown(action: () => unknown): { readonly code: string; readonly messag
   throw new Error("nothing was thrown");
 }
 
-describe("what a project may set", () => {
+describe("settings of a project", () => {
   test.for([
     [{ permissions: "deny" }, {}, []],
     [{ permissions: "ask" }, {}, []],
@@ -255,7 +255,7 @@ describe("what a project may set", () => {
     }
   });
 
-  test("trust holds for these bytes at this path, until one byte changes", () => {
+  test("trust covers these bytes at this path until one byte changes", () => {
     const file = project({ permissions: "auto" });
     expect(loadConfig(cwd, env()).values.permissions).toBe("ask");
     trust();
@@ -269,7 +269,7 @@ describe("what a project may set", () => {
     expect(loadConfig(cwd, env()).project?.decision).toBeUndefined();
   });
 
-  test("trust holds for the code that the settings name, until a file it imports changes", () => {
+  test("trust covers the code that the settings name until a file it imports changes", () => {
     project({ tools: "t.mjs" });
     const tools = write(join(folder, "project", ".throughline", "t.mjs"), 'import "./a.mjs";');
     const imported = write(join(folder, "project", ".throughline", "a.mjs"), "1;");
@@ -284,13 +284,13 @@ describe("what a project may set", () => {
     });
   });
 
-  test("a decision file that cannot be read trusts nobody", () => {
+  test("without a readable decision file, nothing is trusted", () => {
     project({ permissions: "auto" });
     write(trustFile(env()), "garbage");
     expect(thrown(() => loadConfig(cwd, env())).code).toBe("trust_unreadable");
   });
 
-  test("a link that leads out of the project is not followed", () => {
+  test("a link out of the project is not followed", () => {
     write(join(folder, "secret.json"), { permissions: "deny" });
     mkdirSync(join(folder, "project", ".throughline"));
     symlinkSync(join(folder, "secret.json"), join(folder, "project", ".throughline", "config.json"));
@@ -309,7 +309,7 @@ describe("AGENTS.md", () => {
     expect(readProjectInstructions(cwd).found).toMatchObject({ file: nearer, text: "Use spaces." });
   });
 
-  test("one that is too large is cut at a line, and says so", () => {
+  test("a file that is too large is cut at a line break, and says so", () => {
     write(join(cwd, "AGENTS.md"), "twelve bytes\n".repeat(10_000));
     const { found } = readProjectInstructions(cwd);
     expect(found).toMatchObject({ bytes: 130_000, cut: true });
@@ -318,7 +318,7 @@ describe("AGENTS.md", () => {
     expect(found?.text.endsWith("twelve bytes")).toBe(true);
   });
 
-  test("a link to a private file or a folder of that name is not read, and is a problem to tell", () => {
+  test("a link to a private file, or a folder of that name, is not read and is reported as a problem", () => {
     const file = join(cwd, "AGENTS.md");
     symlinkSync(write(join(folder, "private"), "secret"), file);
     expect(readProjectInstructions(cwd)).toMatchObject({ problem: { file, code: "project_file_outside" } });
@@ -331,7 +331,7 @@ describe("AGENTS.md", () => {
 });
 
 describe("changing a file", () => {
-  test("sets and unsets by path, keeps the rest, 0600, and leaves no other file", () => {
+  test("sets and unsets by path, keeps the rest, uses mode 0600, and leaves no other file", () => {
     const file = userConfigFile(env());
     changeConfigFile(file, ["effort"], "high");
     changeConfigFile(file, ["providers", "mine"], PROVIDER);
@@ -347,7 +347,7 @@ describe("changing a file", () => {
     expect(readConfigFile(file)?.values).toEqual({});
   });
 
-  test("what would not be valid is not written", () => {
+  test("an invalid value is not written", () => {
     const file = user({ effort: "high" });
     expect(thrown(() => changeConfigFile(file, ["providers", "mine", "baseUrl"], "http://x")).code).toBe(
       "config_value_invalid",
@@ -356,7 +356,7 @@ describe("changing a file", () => {
     expect(existsSync(`${file}.tmp`)).toBe(false);
   });
 
-  test("a project's file is the one there is, else at the root of the repository", () => {
+  test("the project file is the existing one, or a new one at the root of the repository", () => {
     expect(projectConfigFile(cwd)).toBe(join(folder, "project", ".throughline", "config.json"));
     const near = write(join(cwd, ".throughline", "config.json"), {});
     expect(projectConfigFile(cwd)).toBe(near);

@@ -1,7 +1,7 @@
 /**
- * The settings in force, in layers: usual values < the user's file < the project's file < the environment. Flags come
- * last and are the command's own business. Every value says where it comes from. What a project may not set without
- * trust is left out and told.
+ * Loads the settings in force, in layers: defaults < the user's file < the project's file < the environment. Commands
+ * apply their flags last. Every value says where it comes from. Settings that a project may not set without trust are
+ * left out and reported.
  */
 
 import { invalidValue, readConfigFile } from "./config-file.ts";
@@ -31,12 +31,12 @@ export interface Setting {
 export interface ProjectState {
   readonly file: string;
   readonly sha256: string;
-  /** What it sets that needs trust. Empty: nothing, and no decision is looked up. */
+  /** The settings in it that need trust. If empty, no decision is looked up. */
   readonly needsTrust: readonly ConfigName[];
   readonly decision: TrustDecision | undefined;
-  /** What runs because of it; undefined when it names no code. */
+  /** The files that run because of it; undefined if it names no code. */
   readonly code: FileSet | undefined;
-  /** What differs from what was trusted before. */
+  /** The changes since the last trusted state. */
   readonly changes: readonly TrustChange[];
 }
 
@@ -44,7 +44,7 @@ export interface LoadedConfig {
   readonly values: ConfigValues;
   readonly settings: ReadonlyMap<ConfigName, Setting>;
   readonly project: ProjectState | undefined;
-  /** Why the project's file is ignored; undefined when it is not, or when there is none. */
+  /** Why the project's file is ignored, if it is. */
   readonly problem: ProjectProblem | undefined;
 }
 
@@ -63,7 +63,7 @@ export function loadConfig(cwd: string, env: Environment = process.env): LoadedC
   for (const name of CONFIG_NAMES) {
     const { variable } = keyOf(name);
     const text = variable === undefined ? undefined : env[variable];
-    // Empty is as good as unset.
+    // An empty variable counts as unset.
     if (variable !== undefined && text !== undefined && text !== "")
       put(name, valueFromText(name, text, variable), "environment", variable);
   }
@@ -108,7 +108,7 @@ function loadProject(
 
 const NO_PROJECT = { project: undefined, problem: undefined };
 
-/** What a decision about a project is about. */
+/** Returns what a decision about a project covers. */
 export function trustSubject({
   file,
   sha256,
@@ -122,7 +122,7 @@ function valuesOf(values: ConfigValues | undefined): readonly (readonly [ConfigN
   return Object.entries(values ?? {}) as readonly (readonly [ConfigName, unknown])[];
 }
 
-/** A value as it is typed: in a variable, or behind `config set`. */
+/** Parses a value typed in an environment variable or with `config set`. */
 export function valueFromText(name: ConfigName, text: string, location: string): unknown {
   const { kind } = keyOf(name);
   const value = kind.fromText(text);

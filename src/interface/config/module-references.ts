@@ -1,9 +1,9 @@
 /**
- * What a module's text names: specifiers of imports, and paths in its strings. This is a scan for string literals, not a
- * parser: it reads JavaScript, CommonJS and TypeScript alike and finds `import()`, `require`, `createRequire`,
- * `import.meta.resolve` and `new URL("./x", import.meta.url)` without knowing which is which. It may name too much,
- * which only adds a file to the list a person sees. What it misses (a name the code computes) is not copied, so it
- * cannot run from the copy: safety does not depend on this scan.
+ * Finds what a module's text names: import specifiers, and paths in its strings. It scans for string literals and does
+ * not parse: it reads JavaScript, CommonJS and TypeScript alike and finds `import()`, `require`, `createRequire`,
+ * `import.meta.resolve` and `new URL("./x", import.meta.url)` without distinguishing them. It may find too much, which
+ * only adds a file to the list that the user sees. A name that the code computes is missed, so that file is not copied
+ * and cannot run from the copy: safety does not depend on this scan.
  */
 
 export interface Reference {
@@ -12,7 +12,7 @@ export interface Reference {
   readonly by: "import" | "require" | "call" | "text";
 }
 
-/** Each quote is tried as an opening one, so that an apostrophe in a comment hides nothing. */
+/** Tries each quote as an opening one, so that an apostrophe in a comment hides nothing. */
 const LITERAL = /["'`](?=([^"'`\\\n]{1,500})(["'`]))/g;
 /** How far back to look for `from`, `import` or `(`. Bounded, so that the scan takes linear time. */
 const LOOK_BACK = 60;

@@ -1,6 +1,6 @@
 /**
- * Which files the `exports` or `imports` of a package.json can mean for a name. All conditions that Node may choose are
- * followed, not the first: the list of files must hold for every way to load the package.
+ * Finds the files that the `exports` or `imports` of a package.json can mean for a name. Follows every condition that
+ * Node may choose, because the list of files must cover every way to load the package.
  */
 
 import { isObject } from "../../base/support/index.ts";

@@ -1,26 +1,26 @@
-/** Where things are kept: the XDG folders. THROUGHLINE_HOME moves everything at once. */
+/** The paths of the program's files, in the XDG folders. THROUGHLINE_HOME moves all of them. */
 
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Sessions, trust decisions: what the program keeps. */
+/** The folder of the program's data: sessions, trust decisions. */
 export function dataFolder(env: Environment = process.env): string {
   return below(env, env["XDG_DATA_HOME"], join(".local", "share"));
 }
 
-/** One JSONL file per session. */
+/** The folder of the sessions, one JSONL file each. */
 export function sessionsFolder(env: Environment = process.env): string {
   return join(dataFolder(env), "sessions");
 }
 
-/** The settings a person chose. */
+/** The user's settings. */
 export function userConfigFile(env: Environment = process.env): string {
   return join(below(env, env["XDG_CONFIG_HOME"], ".config"), "config.json");
 }
 
-/** Which projects' settings a person trusts. */
+/** The user's trust decisions about projects. */
 export function trustFile(env: Environment = process.env): string {
   return join(dataFolder(env), "trust.json");
 }

@@ -1,8 +1,8 @@
 /**
- * What a project says for itself: `.throughline/config.json` and `AGENTS.md`, the nearest from the working directory up
- * to the root of its git repository (without one: only the directory itself). Files of a project are written by others:
- * a link that leads out of it is not followed, so that a cloned repository cannot have a private file read aloud, and a
- * file that cannot be read is a problem to tell, never an error that stops a run.
+ * Reads a project's own files: the nearest `.throughline/config.json` and `AGENTS.md`, searched from the working
+ * directory up to the root of its git repository (without a repository, only in the directory itself). Others write these
+ * files. So a link out of the project is not followed, because a cloned repository could use it to expose a private file,
+ * and an unreadable file is reported but never stops a run.
  */
 
 import { existsSync, lstatSync } from "node:fs";
@@ -22,10 +22,10 @@ import { isInside, realPlace } from "./real-places.ts";
 
 const PROJECT_CONFIG = join(".throughline", "config.json");
 const INSTRUCTIONS = "AGENTS.md";
-/** More than any project needs to say with every request. */
+/** The limit of AGENTS.md, which is part of every request. */
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
 
-/** From the directory upwards to the root of its repository. */
+/** Returns the directory and its parents up to the root of its repository. */
 function foldersOf(cwd: string): readonly string[] {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
@@ -35,7 +35,7 @@ function foldersOf(cwd: string): readonly string[] {
   }
 }
 
-/** What is wrong with a file of the project. The file is then ignored: others wrote it, so it must not stop a run. */
+/** A problem with a file of the project. The file is ignored: others wrote it, so it must not stop a run. */
 export interface ProjectProblem {
   readonly file: string;
   readonly code: ErrorCode;
@@ -45,12 +45,12 @@ export interface ProjectProblem {
 
 interface Found {
   readonly file: string;
-  /** The project's folder, without links. */
+  /** The real path of the project's folder. */
   readonly root: string;
   readonly problem?: ProjectProblem;
 }
 
-/** The nearest file of this name; undefined when there is none. */
+/** Returns the nearest file of this name, if there is one. */
 function nearest(cwd: string, name: string): Found | undefined {
   const folders = foldersOf(cwd);
   for (const folder of folders) {
@@ -63,9 +63,8 @@ function nearest(cwd: string, name: string): Found | undefined {
       return { file, root, problem: unreadable(file, messageOf(error)) };
     }
     const place = realPlace(file);
-    if (place === undefined)
-      return { file, root, problem: unreadable(file, "it is a link that leads nowhere") };
-    if (place.kind !== "file") return { file, root, problem: unreadable(file, "it is not a regular file") };
+    if (place === undefined) return { file, root, problem: unreadable(file, "it is a broken link") };
+    if (place.kind !== "file") return { file, root, problem: unreadable(file, "not a regular file") };
     return isInside(root, place.path) ? { file, root } : { file, root, problem: outside(file) };
   }
   return undefined;
@@ -76,7 +75,7 @@ function unreadable(file: string, why: string): ProjectProblem {
 }
 
 function outside(file: string): ProjectProblem {
-  const message = `${file} is a link that leads out of the project, so it is not read: replace it by a file`;
+  const message = `${file} is a link to a place outside the project: replace it with a file`;
   return { file, code: "project_file_outside", message };
 }
 
@@ -93,7 +92,7 @@ export interface ReadProject {
   readonly problem?: ProjectProblem;
 }
 
-/** Never throws: what others wrote must not stop a run. */
+/** Never throws, because a file that others wrote must not stop a run. */
 export function readProjectConfig(cwd: string): ReadProject {
   const found = nearest(cwd, PROJECT_CONFIG);
   if (found?.problem !== undefined) return { problem: found.problem };
@@ -109,7 +108,7 @@ export function readProjectConfig(cwd: string): ReadProject {
   }
 }
 
-/** Where `config set --project` writes: the file there is, else one at the root of the project. */
+/** Returns the file that `config set --project` changes: the existing one, or a new one at the root of the project. */
 export function projectConfigFile(cwd: string): string {
   const found = nearest(cwd, PROJECT_CONFIG);
   if (found?.problem?.code === "project_file_outside") throw asError(found.problem);
@@ -119,7 +118,7 @@ export function projectConfigFile(cwd: string): string {
 export interface ProjectInstructions {
   readonly file: string;
   readonly text: string;
-  /** Bytes of the file; more than was read when it is too large. */
+  /** The size of the file, which may be more than was read. */
   readonly bytes: number;
   readonly cut: boolean;
 }
@@ -129,7 +128,7 @@ export interface ReadInstructions {
   readonly problem?: ProjectProblem;
 }
 
-/** Never throws, for the same reason. */
+/** Never throws, for the reason above. */
 export function readProjectInstructions(cwd: string): ReadInstructions {
   const nearestFile = nearest(cwd, INSTRUCTIONS);
   if (nearestFile?.problem !== undefined) return { problem: nearestFile.problem };
@@ -139,7 +138,7 @@ export function readProjectInstructions(cwd: string): ReadInstructions {
     const { head, bytes } = readHead(file, MAX_INSTRUCTION_BYTES);
     const cut = bytes > MAX_INSTRUCTION_BYTES;
     const text = new TextDecoder().decode(head);
-    // At a line, so that no half sentence is obeyed.
+    // Cut at a line break, so that no half sentence is obeyed.
     const whole = cut ? text.slice(0, text.lastIndexOf("\n") + 1) : text;
     return { found: { file, text: whole.trim(), bytes, cut } };
   } catch (error) {

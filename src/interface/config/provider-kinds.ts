@@ -1,4 +1,4 @@
-/** An endpoint of the settings, its prices, and a profile of one's own. */
+/** The kinds of endpoints, their prices and custom profiles in the settings. */
 
 import type { Dialect } from "../../base/events/index.ts";
 import { addressProblem, isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
@@ -21,10 +21,10 @@ const DIALECTS: readonly Dialect[] = ["openai-responses", "openai-chat", "anthro
 const ENTRY_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** A key belongs into a variable, where it is known as a secret. */
+/** Headers that carry a key, which belongs in a variable, where it is treated as a secret. */
 const SECRET_HEADER = /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key)$/i;
 
-const PRICE_AMOUNT = amountKind("use USD per million tokens, a number from 0");
+const PRICE_AMOUNT = amountKind("use USD per million tokens, a number of 0 or more");
 
 const PRICE = objectKind(
   { input: PRICE_AMOUNT, output: PRICE_AMOUNT, cachedInput: optional(PRICE_AMOUNT) },
@@ -38,7 +38,7 @@ const BASE_URL: Kind<string> = {
 
 const HEADER: Kind<string> = kind(
   { type: "string" },
-  "use a text of one line, without special characters",
+  "use one line of ASCII text",
   (value) => typeof value === "string" && !/[^\t\u0020-\u007E]/.test(value),
 );
 
@@ -51,15 +51,15 @@ const PROVIDER = objectKind(
         {
           type: "string",
           pattern: VARIABLE_NAME.source,
-          description: "the variable of the environment that holds the key; none: no key is sent",
+          description: "the environment variable that holds the key; without it, no key is sent",
         },
-        "use the name of a variable of the environment, never a key itself",
+        "use the name of an environment variable, never the key itself",
         (value) => typeof value === "string" && VARIABLE_NAME.test(value),
       ),
     ),
     headers: optional(recordKind(HEADER, { why: "use an object of texts", name: complaintAboutHeader })),
     profile: optional(textKind("use the name of a profile")),
-    models: optional(described(NAMES, "names for the list of models")),
+    models: optional(described(NAMES, "models to list")),
     prices: optional(
       recordKind(PRICE, {
         why: "use an object of prices by model",
@@ -77,7 +77,7 @@ const PROFILE = objectKind(
   { why: "use an object", open: true },
 );
 
-/** A built-in or own profile, and the fields that differ from it: those are known to the providers. */
+/** The profile to start from, and the fields that differ from it. The providers know the fields. */
 export type ProfileConfig = JsonObject & ValueOf<typeof PROFILE>;
 
 function named<T>(entry: Kind<T>): Kind<Readonly<Record<string, T>>> {
@@ -85,11 +85,13 @@ function named<T>(entry: Kind<T>): Kind<Readonly<Record<string, T>>> {
     why: "use an object of named entries",
     schema: { propertyNames: { pattern: ENTRY_NAME.source } },
     name: (name) =>
-      ENTRY_NAME.test(name) ? undefined : "a name is small letters, digits and -, beginning with a letter",
+      ENTRY_NAME.test(name)
+        ? undefined
+        : "a name consists of lower-case letters, digits and -, and starts with a letter",
   });
 }
 
-/** As the providers' options take them: the type alone, or the whole object. What an API asks of one is known there. */
+/** In the form of the providers' options: a type, or a whole object. The providers check what their API needs. */
 const HOSTED_TOOLS: Kind<readonly HostedToolConfig[]> = kind(
   {
     type: "array",
@@ -119,12 +121,15 @@ function complaintAboutUrl(text: unknown): Complaint | undefined {
   const problem = typeof text === "string" ? addressProblem(text) : "is not a text";
   return problem === undefined
     ? undefined
-    : { at: "", why: `it ${problem}: use a base URL like https://host/v1, and name the key's keyVariable` };
+    : {
+        at: "",
+        why: `it ${problem}: use a base URL like https://host/v1, and name the key's variable in keyVariable`,
+      };
 }
 
 function complaintAboutHeader(name: string): string | undefined {
-  if (!HEADER_NAME.test(name)) return "that is not the name of a header";
+  if (!HEADER_NAME.test(name)) return "not a valid header name";
   return SECRET_HEADER.test(name)
-    ? "a key belongs into the environment: name its variable by keyVariable"
+    ? "put the key in an environment variable and name it in keyVariable"
     : undefined;
 }

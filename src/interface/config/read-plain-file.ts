@@ -1,20 +1,20 @@
 /**
- * Reads files that other people wrote. Only a plain file of a bounded size is read: a pipe or a device could block for
- * ever, and a file that grows while it is read ends at the limit.
+ * Reads files that other people wrote. Reads only regular files up to a limit: a pipe or a device could block forever,
+ * and a file could grow while it is read.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 
-/** The whole file; throws an error whose message says what is wrong. */
+/** Returns the whole file, or throws an error that says what is wrong. */
 export function readPlainFile(file: string, maxBytes: number): Buffer {
   const { head, bytes } = readHead(file, maxBytes + 1);
   if (bytes > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
   return head;
 }
 
-/** At most `maxBytes` from the start, and how large the file is. */
+/** Returns at most `maxBytes` from the start, and the size of the file. */
 export function readHead(file: string, maxBytes: number): { readonly head: Buffer; readonly bytes: number } {
-  // Opening some devices has effects of its own, so look first. The handle is checked again below.
+  // Opening some devices has side effects, so check before opening. The handle is checked again below.
   if (!statSync(file).isFile()) throw new Error(NOT_PLAIN);
   const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -33,4 +33,4 @@ export function readHead(file: string, maxBytes: number): { readonly head: Buffe
   }
 }
 
-const NOT_PLAIN = "it is not a regular file";
+const NOT_PLAIN = "not a regular file";

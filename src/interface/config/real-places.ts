@@ -1,6 +1,6 @@
 /**
- * Where paths really lead. Links are followed by hand, one at a time, so that each is known by name: a copy of the files
- * needs the same links, and a link that leads out of the permitted folders is found, not followed.
+ * Resolves paths to real paths. Follows links one at a time, so that each is known: a copy of the files needs the same
+ * links, and a link out of the permitted folders must be detected.
  */
 
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
@@ -10,7 +10,7 @@ export interface RealPlace {
   readonly path: string;
   readonly kind: "file" | "folder" | "other";
   readonly size: number;
-  /** The links on the way: where each is, and where it leads. */
+  /** The links on the way: the path and the target of each. */
   readonly links: readonly Link[];
 }
 
@@ -21,10 +21,10 @@ export interface Link {
 
 const MAX_LINKS = 40;
 
-/** What is at each path, for a walk that asks about the same folders thousands of times. */
+/** Caches what is at each path, for a walk that visits the same folders thousands of times. */
 export type KnownStats = Map<string, Stats | undefined>;
 
-/** Undefined when there is nothing, or when it cannot be looked at. */
+/** Returns undefined if nothing is there or it cannot be inspected. */
 export function realPlace(path: string, known: KnownStats = new Map()): RealPlace | undefined {
   const links: Link[] = [];
   const rest = partsOf(resolve(path));
@@ -55,7 +55,7 @@ export function isInside(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** The folder, then every folder above it. */
+/** Returns the folder, then every folder above it. */
 export function foldersAbove(folder: string): readonly string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...foldersAbove(above)];

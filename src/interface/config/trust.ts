@@ -1,6 +1,6 @@
 /**
- * What a person trusted. A decision names the settings file and every file that runs because of it, each with the hash of
- * its bytes. One other byte, one file more or one less asks again, and says what changed.
+ * The user's trust decisions. A decision names the settings file and every file that runs because of it, each with the
+ * hash of its bytes. If a byte changes, or a file is added or removed, the user is asked again and told what changed.
  */
 
 import { readText, replaceFile } from "../../base/files/index.ts";
@@ -23,7 +23,7 @@ export interface TrustSubject {
   /** The settings file. */
   readonly file: string;
   readonly sha256: string;
-  /** What runs because of it. */
+  /** The files that run because of it. */
   readonly files: FileHashes;
 }
 
@@ -34,13 +34,13 @@ export interface TrustChange {
 
 export interface TrustState {
   readonly decision: TrustDecision | undefined;
-  /** Against what was trusted before; empty when nothing was. */
+  /** The changes since the last trusted state; empty if there was none. */
   readonly changes: readonly TrustChange[];
 }
 
 interface Entry {
   readonly sha256: string;
-  /** Decisions of older versions have none: they hold only where nothing runs. */
+  /** Empty for decisions of older versions, which are valid only if no code runs. */
   readonly files: FileHashes;
   readonly decision: TrustDecision;
   readonly at: string;
@@ -78,11 +78,7 @@ export function recordTrust(
   try {
     replaceFile(store, `${JSON.stringify(all, undefined, 2)}\n`, { makeFolder: true });
   } catch (error) {
-    throw codedError(
-      "trust_unwritable",
-      `the decision cannot be kept in ${store}: ${messageOf(error)}`,
-      error,
-    );
+    throw codedError("trust_unwritable", `cannot save the decision in ${store}: ${messageOf(error)}`, error);
   }
 }
 
@@ -95,7 +91,7 @@ function read(store: string): Readonly<Record<string, Entry>> {
     throw damaged(store, messageOf(error));
   }
   const object = tryParseJson(text);
-  if (!isObject(object)) throw damaged(store, "it is not a JSON object");
+  if (!isObject(object)) throw damaged(store, "not a JSON object");
   return Object.fromEntries(
     Object.entries(object).flatMap(([file, entry]): readonly (readonly [string, Entry])[] => {
       if (!isObject(entry)) return [];
@@ -117,6 +113,6 @@ function hashesIn(files: unknown): FileHashes {
 function damaged(store: string, why: string): ThroughlineError {
   return codedError(
     "trust_unreadable",
-    `cannot read ${store}: ${why}. Remove it; every project is then asked for again`,
+    `cannot read ${store}: ${why}. Remove it; you will be asked about each project again`,
   );
 }

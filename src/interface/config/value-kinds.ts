@@ -1,29 +1,29 @@
 /**
- * What kinds of values settings have. A kind says in one place what its values are: to the checker, in words; to the
- * published JSON Schema; to the compiler; and how one is typed in a variable or behind `config set`.
+ * The kinds of values that settings have. A kind defines its values in one place for the checker and its messages, the
+ * published JSON Schema, the compiler, and the parser of environment variables and `config set`.
  */
 
 import { isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 
 export interface Complaint {
-  /** Below the value: `mine.baseUrl`; empty for the value itself. */
+  /** The path below the value, such as `mine.baseUrl`; empty for the value itself. */
   readonly at: string;
   readonly why: string;
 }
 
 export interface Kind<T> {
   readonly schema: JsonObject;
-  /** What is wrong with a value; undefined: nothing. Never repeats the value. */
+  /** Returns what is wrong with a value, if anything. Never repeats the value. */
   readonly complaint: (value: unknown) => Complaint | undefined;
-  /** From text as it is typed. What cannot be read is left for `complaint`. */
+  /** Parses typed text. Returns text it cannot parse unchanged, for `complaint` to reject. */
   readonly fromText: (text: string) => unknown;
-  /** For the compiler alone. */
+  /** Exists only for the compiler. */
   readonly values?: T;
 }
 
 export type ValueOf<K> = K extends Kind<infer T> ? T : never;
 
-/** One value that fits or does not. */
+/** Creates a kind from a predicate. */
 export function kind<T>(
   schema: JsonObject,
   why: string,
@@ -93,7 +93,7 @@ export const NAMES: Kind<readonly string[]> = kind(
   namesIn,
 );
 
-/** Names separated by commas. */
+/** Splits names separated by commas. */
 export function namesIn(text: string): readonly string[] {
   return text
     .split(",")
@@ -101,19 +101,19 @@ export function namesIn(text: string): readonly string[] {
     .filter((name) => name !== "");
 }
 
-/** The same kind, with a word about it in the schema. */
+/** Adds a description to the kind's schema. */
 export function described<T>(told: Kind<T>, description: string): Kind<T> {
   return { ...told, schema: { ...told.schema, description } };
 }
 
-/** Any number of entries of one kind, by name. */
+/** Creates a kind for an object with any number of named entries of one kind. */
 export function recordKind<T>(
   entry: Kind<T>,
   words: {
     readonly why: string;
-    /** Members of the schema beside the entries. */
+    /** More members of the schema. */
     readonly schema?: JsonObject;
-    /** What is wrong with a name. */
+    /** Returns what is wrong with a name, if anything. */
     readonly name?: (name: string) => string | undefined;
   },
 ): Kind<Readonly<Record<string, T>>> {
@@ -147,7 +147,7 @@ export type ObjectOf<F> = { readonly [K in Required<F>]: ValueOf<F[K]> } & {
   readonly [K in Exclude<keyof F, Required<F>>]?: ValueOf<F[K]> | undefined;
 };
 
-/** An object with these fields; `open`: and any others, which are somebody else's to check. */
+/** Creates a kind for an object with these fields. With `open`, other fields are allowed and are checked elsewhere. */
 export function objectKind<F extends Fields>(
   fields: F,
   options: { readonly why: string; readonly open?: boolean },
@@ -165,7 +165,7 @@ export function objectKind<F extends Fields>(
       if (!isObject(value)) return { at: "", why: options.why };
       const unknown = Object.keys(value).find((name) => !names.includes(name));
       if (options.open !== true && unknown !== undefined)
-        return { at: unknown, why: `there is no such field; known are ${names.join(", ")}` };
+        return { at: unknown, why: `unknown field; use one of ${names.join(", ")}` };
       for (const [name, field] of Object.entries(fields)) {
         const found =
           value[name] === undefined && isOptional(field) ? undefined : field.complaint(value[name]);

@@ -1,15 +1,15 @@
 /**
- * Blocks: what a viewer draws. `generating` says that something is still coming; whether a block is unfolded is the
- * viewer's own business and not here (law 9).
+ * Blocks are what a viewer draws. `generating` says that more content is coming. Whether a block is unfolded is up to the
+ * viewer and not part of it (law 9).
  */
 
 import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
 interface Base {
   readonly id: string;
-  /** Its response is open, or its tool is running, and a writer is alive. */
+  /** True while a writer is alive and the response is open or the tool is running. */
   readonly generating: boolean;
-  /** A later attempt took its place: fold it away. */
+  /** True if a later attempt replaced it, so that viewers fold it away. */
   readonly superseded: boolean;
 }
 
@@ -32,12 +32,12 @@ export interface ReasoningBlock extends Base {
   readonly model: string;
   readonly startedAt: string | undefined;
   readonly durationMs: number | undefined;
-  /** What it cost, where the response says so and has no other thought to share it with. */
+  /** Its reasoning tokens, if the response reports them and has no other reasoning block. */
   readonly tokens: number | undefined;
   readonly parts: readonly BlockPart[];
-  /** It never finished. */
+  /** True if it never finished. */
   readonly cut: boolean;
-  /** Not sent to the model in use now: kept in the log for `model`. */
+  /** True if it is not sent to the current model and stays in the log for `model`. */
   readonly keptBack: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface NoticeBlock extends Base {
   readonly kind: "notice";
   readonly code: string;
   readonly text: string;
-  /** For a wait that is counted down; live only. */
+  /** The time to count down for a wait; only live. */
   readonly waitMs: number | undefined;
 }
 

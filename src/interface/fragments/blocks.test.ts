@@ -17,7 +17,7 @@ interface Played {
   readonly logged: readonly LoggedEvent[];
 }
 
-/** Plays turns and returns what a live viewer heard and what the log holds. */
+/** Plays turns and returns the events a live viewer received and the events of the log. */
 async function play(
   prompts: readonly string[],
   faults: readonly Fault[],
@@ -46,7 +46,7 @@ async function play(
   return { live, logged };
 }
 
-describe("a reload shows what was shown", () => {
+describe("a reload shows the same blocks", () => {
   const cases: readonly (readonly [string, readonly string[], readonly Fault[]])[] = [
     ["a tool turn and a follow-up", ["What is the weather in Paris and in Rome?", "Think of a number."], []],
     ["a stream cut after its first item, then retried", ["What is the weather in Paris?"], [CUT]],
@@ -62,7 +62,7 @@ describe("a reload shows what was shown", () => {
     expect(blocksOf(live, { writerAlive: true })).toEqual(blocksOf(logged, { writerAlive: false }));
   });
 
-  test("also for a stream cut after any event", async () => {
+  test("even if the stream is cut after any event", async () => {
     for (let index = 0; index < 60; index += 4) {
       const fault: Fault = { type: "end", at: { where: "after", unit: "event", index } };
       const { live, logged } = await play(["What is the weather in Paris?"], [fault]);
@@ -72,7 +72,7 @@ describe("a reload shows what was shown", () => {
     }
   });
 
-  test("also when a person stops the turn at any live event", async () => {
+  test("even if a person stops the turn at any live event", async () => {
     const whole = await play(["What is the weather in Paris?"], []);
     for (let at = 0; at < whole.live.length; at += 7) {
       let heard = 0;
@@ -88,7 +88,7 @@ describe("a reload shows what was shown", () => {
 });
 
 describe("generating", () => {
-  test("is true while the response is open and a writer lives, and at no other time", async () => {
+  test("is true only while the response is open and a writer is alive", async () => {
     const { live } = await play(["What is the weather in Paris?"], []);
     const list = new BlockList();
     let sawGenerating = 0;
@@ -96,14 +96,14 @@ describe("generating", () => {
       list.add([event]);
       const blocks = list.view({ writerAlive: true });
       if (blocks.some(({ generating }) => generating)) sawGenerating += 1;
-      // The same events with the writer dead: no spinner is left turning.
+      // With the same events and a dead writer, no spinner keeps running.
       expect(list.view({ writerAlive: false }).some(({ generating }) => generating)).toBe(false);
     }
     expect(sawGenerating).toBeGreaterThan(3);
     expect(list.view({ writerAlive: true }).some(({ generating }) => generating)).toBe(false);
   });
 
-  test("says nothing about being unfolded: a block has no such field", async () => {
+  test("does not depend on folding: a block has no such field", async () => {
     const { logged } = await play(["What is the weather in Paris?"], []);
     for (const block of blocksOf(logged, { writerAlive: true })) {
       expect(Object.keys(block)).not.toContain("expanded");
@@ -120,7 +120,7 @@ test("a superseded attempt is marked, and its retry countdown is gone", async ()
   expect(blocks.some((block) => block.kind === "notice" && block.code === "retry")).toBe(false);
 });
 
-test("a path that was left is shown again when the session goes back to it", async () => {
+test("a path that was left is shown again when the session returns to it", async () => {
   const emulator = await startEmulator();
   const agent = createAgent({
     model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
@@ -164,7 +164,7 @@ test("labels: the current title while generating, the time afterwards", async ()
   );
 });
 
-test("a turn that goes on from the finished steps of one that failed shows each step once, and no failure", async () => {
+test("a turn that continues after the finished steps of a failed one shows each step once, and no failure", async () => {
   const emulator = await startEmulator({ faults: [{ type: "none" }, { type: "http", status: 401 }] });
   const agent = createAgent({
     model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
@@ -190,7 +190,7 @@ test("a turn that goes on from the finished steps of one that failed shows each 
   await emulator.close();
 });
 
-test("after a reset nothing of before is shown, and what follows is shown as if it were the first", () => {
+test("after a reset, only what follows is shown, as if it came first", () => {
   const log = new LogBuilder()
     .settings()
     .user("hi")

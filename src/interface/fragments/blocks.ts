@@ -1,7 +1,7 @@
 /**
- * Fragments → blocks. The same reduction for live events and for history, so a reload shows what was shown.
+ * Reduces fragments to blocks. Live events and history use the same reduction, so a reload shows the same blocks.
  *
- * A block stops generating because the log or the writer's death says so: `view` is told whether a writer is alive.
+ * A block stops generating when the log says so or the writer has died: `view` takes whether a writer is alive.
  */
 
 import type { SessionEvent } from "../../base/events/index.ts";
@@ -11,30 +11,30 @@ import { fragmentsOf } from "./from-event.ts";
 import { keptBackBy, NOTHING_KEPT_BACK } from "./kept-back.ts";
 import { ResponseBlocks } from "./response-blocks.ts";
 
-/** Each slot knows the one before it on its path: a branch costs one link, however long the path it leaves. */
+/** Each slot links to the previous one on its path, so a branch costs one link, however long the path it leaves. */
 interface Slot {
   readonly before: Slot | undefined;
   readonly content: UserBlock | NoticeBlock | TurnEndBlock | ResponseBlocks;
 }
 
-/** A countdown that runs, and the slot it stands behind. It is no part of a path: it is over when something follows. */
+/** A running countdown and the slot it follows. It is not part of a path and ends when something follows. */
 interface Countdown {
   readonly behind: Slot | undefined;
   readonly block: NoticeBlock;
 }
 
 export class BlockList {
-  /** The end of the path that is shown. */
+  /** The end of the shown path. */
   #last: Slot | undefined;
-  /** Which slot was the last one from which event on, in the order of the log. */
+  /** The last slot of the path from each event on, in the order of the log. */
   #lasts: { readonly seq: number; readonly slot: Slot | undefined }[] = [];
   #countdowns: Countdown[] = [];
-  /** The path from its beginning, while it only grows. */
+  /** The path from its start, as long as it only grows. */
   #path: Slot[] | undefined = [];
   readonly #responses = new Map<string, ResponseBlocks>();
   /** The last attempt of each step. */
   readonly #attempts = new Map<string, ResponseBlocks>();
-  /** Of turns that have not ended. */
+  /** The responses of turns that have not ended. */
   readonly #ofTurn = new Map<string | undefined, ResponseBlocks[]>();
   #keptBack = NOTHING_KEPT_BACK;
 
@@ -131,7 +131,7 @@ export class BlockList {
     this.#path?.push(slot);
   }
 
-  /** `to` may lie on a path that was left before: then that path is what is shown again. */
+  /** `to` may be on a path that was left earlier, which is then shown again. */
   #branch({ seq, to }: Extract<Fragment, { readonly type: "branch" }>): void {
     this.#last = this.#lastAt(to);
     this.#lasts.push({ seq, slot: this.#last });
@@ -139,7 +139,7 @@ export class BlockList {
     this.#countdowns = [];
   }
 
-  /** The end of the path as it was when that event was written. */
+  /** Returns the end of the path at the time that event was written. */
   #lastAt(seq: number): Slot | undefined {
     let low = 0;
     let high = this.#lasts.length;
@@ -191,7 +191,7 @@ function pathTo(last: Slot | undefined): Slot[] {
   return path.toReversed();
 }
 
-/** The blocks of a finished list of events: history. */
+/** Returns the blocks of a complete list of events. */
 export function blocksOf(
   events: readonly SessionEvent[],
   options: { readonly writerAlive: boolean },

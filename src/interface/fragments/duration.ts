@@ -1,4 +1,4 @@
-/** Durations for people: "4s", "1m 5s". From measured times in the log, so they survive a reload. */
+/** Formats durations: "4s", "1m 5s". They come from times measured in the log, so they survive a reload. */
 
 export function formatDuration(ms: number): string {
   if (ms < 1000) return "<1s";

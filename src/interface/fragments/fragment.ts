@@ -1,14 +1,14 @@
 /**
- * The unit of display, the same from live events and from history. Fragments reduce to blocks.
+ * The unit of display, the same for live events and for history. Fragments reduce to blocks.
  *
- * An item is addressed by `item`: its response and output index. A `…_start` begins it afresh, so that the finished item
- * from the log, told in the same fragments and `final`, takes the place of what was streamed.
+ * `item` addresses an item by its response and output index. A `…_start` restarts the item, so that the finished item
+ * from the log, made of the same fragments with `final`, replaces the streamed one.
  */
 
 import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
 export type Fragment =
-  /** What was shown before is void. */
+  /** Discards everything shown before. */
   | { readonly type: "reset" }
   | {
       readonly type: "user";
@@ -25,7 +25,7 @@ export type Fragment =
       readonly step: number;
       readonly attempt: number;
       readonly model: string;
-      /** Item events this request left out because another model made them, as ranges of seq; undefined when it is as before. */
+      /** Item events that this request left out because another model produced them, as ranges of seq; undefined if unchanged. */
       readonly leftOut: readonly (readonly [from: number, to: number])[] | undefined;
     }
   | {
@@ -99,7 +99,7 @@ export type Fragment =
       readonly status: string;
       readonly usage: Usage | undefined;
     }
-  /** What is shown is the path up to `to`, which may be one that was left before. */
+  /** Shows the path up to `to`, which may be on a branch that was left earlier. */
   | { readonly type: "branch"; readonly seq: number; readonly to: number }
   | {
       readonly type: "notice";

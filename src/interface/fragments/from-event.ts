@@ -1,4 +1,4 @@
-/** Events → fragments, canonical and ephemeral alike. Stateless: each event tells all it has to tell. */
+/** Turns canonical and ephemeral events into fragments. Stateless: each event is complete in itself. */
 
 import type {
   AssistantMessage,
@@ -54,7 +54,7 @@ function live(event: EphemeralEvent): readonly Fragment[] {
     case "reset":
       return [{ type: "reset" }];
     case "usage":
-      return []; // the canonical response_end carries it
+      return []; // the canonical response_end has this
     default:
       return assertNever(event, "live event");
   }
@@ -116,7 +116,7 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "title":
     case "other_item":
     case "replay_override":
-      return []; // for programs; a notice tells people what they need to know
+      return []; // for programs; a notice says what the user needs to know
     default:
       return assertNever(event, "event");
   }
@@ -156,7 +156,7 @@ function toolCall(event: ToolCall): readonly Fragment[] {
   ];
 }
 
-/** What was seen of an item that never finished: begun, told, and left open for the end of its response. */
+/** The seen part of an item that never finished: started, filled, and left open until its response ends. */
 function partial(event: PartialItem): readonly Fragment[] {
   const item = itemKey(event.response, event.outputIndex);
   const { response } = event;

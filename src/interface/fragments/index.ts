@@ -1,4 +1,4 @@
-/** events → fragments → blocks: what a person sees. Pure, runs in a browser. */
+/** Turns events into fragments and fragments into the blocks that a viewer draws. Pure; runs in a browser. */
 
 export type {
   Block,

@@ -1,4 +1,4 @@
-/** Which items the last request kept back: ranges of seq, looked up by halves because a long session has many. */
+/** The items that the last request kept back, as ranges of seq, found by binary search because a session can have many. */
 
 type Range = readonly [from: number, to: number];
 
@@ -9,11 +9,11 @@ export interface KeptBack {
 
 export const NOTHING_KEPT_BACK: KeptBack = { has: () => false, isEmpty: true };
 
-/** The same object while nothing is kept back, so that what was drawn before need not be drawn again. */
+/** One shared object while nothing is kept back, so that viewers need not redraw. */
 export function keptBackBy(ranges: readonly Range[], before: KeptBack): KeptBack {
   if (ranges.length === 0) return before.isEmpty ? before : NOTHING_KEPT_BACK;
   const sorted = ranges.toSorted(([a], [b]) => a - b);
-  // The furthest end so far: ranges of a log that another program wrote may overlap.
+  // Keep the furthest end so far, because ranges in a log that another program wrote may overlap.
   let furthest = -1;
   const ends = sorted.map(([, to]) => (furthest = Math.max(furthest, to)));
   return {

@@ -32,18 +32,18 @@ test.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-test("a finished thought says how long it took, and what there is to see", () => {
+test("finished reasoning shows its duration and what there is to see", () => {
   expect(reasoningLabel({ ...block, tokens: 512 })).toBe("Thought for 12s · 2 parts · 512 tokens");
   expect(reasoningLabel({ ...block, parts: [] })).toBe("Thought for 12s · no summary");
   expect(reasoningLabel({ ...block, keptBack: true, parts: [] })).toBe(
-    "Thought for 12s · no summary · kept for gpt-5.6, not sent to the model in use",
+    "Thought for 12s · no summary · kept for gpt-5.6, not sent to the current model",
   );
   expect(reasoningLabel({ ...block, cut: true, durationMs: undefined })).toBe(
     "Thought · interrupted · 2 parts",
   );
 });
 
-test("a thought under way shows its newest title", () => {
+test("reasoning in progress shows its newest title", () => {
   expect(reasoningLabel({ ...block, generating: true })).toBe("Second");
   expect(reasoningLabel({ ...block, generating: true, parts: [] })).toBe("Thinking…");
   expect(
@@ -87,6 +87,6 @@ test.each([
   },
 );
 
-test("a title that is still being written is not shown before it is whole", () => {
+test("a title is not shown until it is complete", () => {
   expect(splitPart("**Reading the fi", false)).toEqual({ title: undefined, body: "" });
 });

@@ -3,7 +3,7 @@
 import type { ReasoningBlock } from "./block.ts";
 import { formatDuration } from "./duration.ts";
 
-/** Collapsed: what it is thinking about now, or how long it thought. */
+/** The collapsed label: the current title while generating, the duration afterwards. */
 export function reasoningLabel(block: ReasoningBlock): string {
   if (block.generating) return block.parts.findLast(({ title }) => title !== undefined)?.title ?? "Thinking…";
   const time = block.durationMs === undefined ? "Thought" : `Thought for ${formatDuration(block.durationMs)}`;
@@ -15,7 +15,7 @@ export function reasoningLabel(block: ReasoningBlock): string {
         ? `${block.parts.length} parts`
         : undefined,
     block.tokens === undefined || block.tokens === 0 ? undefined : `${block.tokens} tokens`,
-    block.keptBack ? `kept for ${block.model}, not sent to the model in use` : undefined,
+    block.keptBack ? `kept for ${block.model}, not sent to the current model` : undefined,
   ];
   return [time, ...facts.filter((fact) => fact !== undefined)].join(" · ");
 }

@@ -1,6 +1,4 @@
-/**
- * What a part of reasoning shows: title and body. Placeholders some servers send instead of text count as nothing.
- */
+/** The title and body to show for a part of reasoning. Placeholders that some servers send instead of text are dropped. */
 
 import { readPartTitle } from "../../base/events/index.ts";
 
@@ -16,7 +14,7 @@ export function splitPart(text: string, complete: boolean): PartText {
   return { title: found.state === "title" ? found.title : undefined, body: withoutPlaceholder(body).trim() };
 }
 
-/** A title that was being written when the stream broke off: what there is of it, without the marks it would have had. */
+/** Returns the start of a title that the stream cut off, without its Markdown marks. */
 function brokenOff(text: string): string | undefined {
   const closed = readPartTitle(`${text.trim().replace(/\*$/, "")}**`, true);
   return closed.state === "title" ? closed.title : undefined;

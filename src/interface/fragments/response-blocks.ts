@@ -1,4 +1,4 @@
-/** The blocks of one response while fragments come in. */
+/** Builds the blocks of one response as its fragments arrive. */
 
 import type { Usage } from "../../base/events/index.ts";
 import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
@@ -37,7 +37,7 @@ type Item = (ReasoningItem | TextItem | ToolItem) & { readonly final: boolean; d
 
 export interface ViewOptions {
   readonly writerAlive: boolean;
-  /** What the last request left out. */
+  /** The items that the last request left out. */
   readonly keptBack: KeptBack;
 }
 
@@ -46,19 +46,19 @@ type Start = Extract<Fragment, { readonly type: "response_start" }>;
 export class ResponseBlocks {
   readonly start: Start;
   readonly #items = new Map<string, Item>();
-  /** Those that have their call id. */
+  /** The tool blocks that have a call id. */
   readonly #tools = new Map<string, ToolItem[]>();
   #open = true;
   #superseded = false;
   #reasoningTokens: number | undefined;
-  /** The last view, while nothing has changed: a viewer that draws often pays only for what is open. */
+  /** The last view, kept until something changes, so that frequent drawing costs only the open blocks. */
   #drawn: { readonly options: ViewOptions; readonly blocks: readonly Block[] } | undefined;
 
   constructor(start: Start) {
     this.start = start;
   }
 
-  /** What was streamed and never became an event is not shown after a reload, so it is not shown now either. */
+  /** Drops streamed content that never became an event: a reload would not show it either. */
   close(usage: Usage | undefined): void {
     this.#drawn = undefined;
     this.#open = false;
@@ -66,14 +66,14 @@ export class ResponseBlocks {
     for (const [key, item] of this.#items) if (!item.final) this.#items.delete(key);
   }
 
-  /** The turn is over: no tool is running any more. */
+  /** Called when the turn has ended, so that no tool is running any more. */
   stop(): void {
     this.#drawn = undefined;
     this.#open = false;
     for (const item of this.#items.values()) if (item.kind === "tool") item.running = false;
   }
 
-  /** A later attempt of the same step took its place. */
+  /** Called when a later attempt of the same step replaces it. */
   supersede(): void {
     this.#drawn = undefined;
     this.#superseded = true;
@@ -181,7 +181,7 @@ export class ResponseBlocks {
       case "response_start":
       case "response_end":
       case "turn_end":
-        break; // of the whole list, not of one response
+        break; // concerns the whole list, not one response
     }
   }
 
@@ -226,7 +226,7 @@ export class ResponseBlocks {
 
   #begin(key: string, item: Item): void {
     const before = this.#items.get(key);
-    // The finished item takes the place of what was streamed, never the other way round.
+    // The finished item replaces the streamed one, never the other way round.
     if (before?.final === true && !item.final) return;
     this.#items.set(key, item);
   }
@@ -248,7 +248,7 @@ export class ResponseBlocks {
 
   #tool(callId: string, change: Partial<ToolItem>): void {
     for (const item of this.#tools.get(callId) ?? []) {
-      // The first result counts: a later one is a notice.
+      // The first result counts; a later one is a notice.
       if (change.result !== undefined && item.result !== undefined) continue;
       Object.assign(item, change);
     }
@@ -317,7 +317,7 @@ function indexOf(key: string): number {
   return Number(key.slice(key.lastIndexOf("/") + 1));
 }
 
-/** Adjacent thoughts of one response are one block: five rows of "Thinking…" say no more than one (failures.md U04). */
+/** Merges adjacent reasoning of one response: five rows of "Thinking…" say no more than one (failures.md U04). */
 function joined(first: ReasoningBlock, all: readonly ReasoningBlock[]): ReasoningBlock {
   const times = all.flatMap(({ durationMs }) => durationMs ?? []);
   return {

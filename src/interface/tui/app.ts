@@ -1,6 +1,6 @@
 /**
- * The terminal interface: follows a session and draws it, takes keys and turns them into calls on the handle. It holds
- * no truth of its own: what is shown comes from the events, what is typed and not yet sent is given back at the end.
+ * The terminal interface: follows a session, draws it, and turns keys into calls on the handle. It keeps no state of its
+ * own about the session: everything shown comes from events, and unsent text is given back at the end.
  */
 
 import { NOTE_MARGIN } from "./block-rows.ts";
@@ -18,7 +18,7 @@ import { type InputReader, readInput } from "./terminal-library.ts";
 import { TerminalModes } from "./terminal-modes.ts";
 import type { TuiEnd, TuiOptions } from "./tui-options.ts";
 
-/** Older turns are in the log; printing thousands of rows helps nobody. */
+/** Older turns are in the log and are not printed. */
 const SHOWN_TURNS = 12;
 
 export async function runTui(options: TuiOptions): Promise<TuiEnd> {
@@ -99,7 +99,7 @@ class App {
     this.#showHistory();
     if (draft !== undefined) this.#editor.text = draft;
     const input = this.#readKeys();
-    // What was typed before the terminal was ours has its Enter as a line feed.
+    // Keys typed before the terminal was in raw mode have a line feed for Enter.
     let early = true;
     const giveBack = terminal.start({
       input: (data) => {
@@ -137,7 +137,7 @@ class App {
     }
   }
 
-  // What happens
+  // Events
 
   #showHistory(): void {
     const { blocks } = this.#session;
@@ -156,11 +156,12 @@ class App {
 
   #branch(why: string): void {
     if (why === "reset") {
-      this.#painter.startOver("↩ The session was put back to an earlier state: here is all of it");
+      this.#painter.startOver("↩ The session was reset to an earlier state. Here is all of it:");
       return;
     }
-    // That it is back from asking for a summary is told by the notice of it.
-    const words = why === "compacted" ? undefined : (BRANCH_WORDS[why] ?? "↩ Going on from an earlier point");
+    // The compaction's own notice reports the return from requesting a summary.
+    const words =
+      why === "compacted" ? undefined : (BRANCH_WORDS[why] ?? "↩ Continuing from an earlier point");
     this.#painter.detach(words);
   }
 
@@ -248,7 +249,8 @@ class App {
       rewrite: ({ seq, text }) => {
         session.rewriting = seq;
         this.#editor.text = text;
-        this.#keyboard.hint = "Change the message; Enter sends it on a new branch, Esc makes it a new one.";
+        this.#keyboard.hint =
+          "Change the message; Enter sends it on a new branch, Esc turns it into a new message.";
         this.#painter.schedule();
       },
       leave: (outcome) => this.#end(outcome),
@@ -273,10 +275,10 @@ async function noFiles(): Promise<readonly string[]> {
 
 const BRANCH_WORDS: Readonly<Record<string, string>> = {
   retry: "↩ Answering again",
-  retry_steps: "↩ Going on from the finished steps",
-  edit: "↩ Said differently",
+  retry_steps: "↩ Continuing after the finished steps",
+  edit: "↩ Message changed",
   undo: "↩ Taken back",
   truncate: "↩ Cut off here",
-  checkout: "↩ Back on another branch",
-  compaction: "↩ A summary is asked for, aside",
+  checkout: "↩ Switched to another branch",
+  compaction: "↩ Requesting a summary on the side",
 };

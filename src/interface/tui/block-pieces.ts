@@ -1,7 +1,4 @@
-/**
- * A block in pieces that are printed as soon as they no longer change: an answer paragraph by paragraph, everything else
- * whole.
- */
+/** Splits a block into pieces that are printed once they no longer change: an answer by paragraph, other blocks whole. */
 
 import type { Block } from "../fragments/index.ts";
 import { answerRows, blockRows } from "./block-rows.ts";
@@ -14,9 +11,9 @@ export type Folds = "reasoning" | "tools";
 export interface BlockPiece {
   readonly key: string;
   readonly kind: string;
-  /** Nothing more will come. */
+  /** True if it no longer changes. */
   readonly finished: boolean;
-  /** What folds and unfolds it; undefined where there is nothing to unfold. */
+  /** The toggle that folds it; undefined if there is nothing to unfold. */
   readonly folds: Folds | undefined;
   readonly draw: (width: number, view: View) => Rows;
 }
@@ -52,12 +49,12 @@ function foldsOf(block: Block): Folds | undefined {
   return block.kind === "reasoning" && block.parts.length > 0 ? "reasoning" : undefined;
 }
 
-/** A call without a result is not over, even while nothing of it is being written. */
+/** A call without a result is not finished, even while no text arrives. */
 function waits(block: Block): boolean {
   return block.kind === "tool" && block.result === undefined && !block.cut && !block.superseded;
 }
 
-/** An attempt that was made again folds away; the first piece of it says so. */
+/** Folds away an attempt that was retried; its first piece says so. */
 function superseded(piece: BlockPiece, tells: boolean): BlockPiece {
   return {
     ...piece,
@@ -65,7 +62,7 @@ function superseded(piece: BlockPiece, tells: boolean): BlockPiece {
     folds: "reasoning",
     draw: (width, view) => {
       if (view.reasoningOpen) return piece.draw(width, view);
-      return tells ? [view.style.dim("▸ An earlier attempt broke off and was made again")] : [];
+      return tells ? [view.style.dim("▸ An earlier attempt was cut off and retried")] : [];
     },
   };
 }

@@ -16,7 +16,7 @@ const view: View = {
 const open: View = { ...view, reasoningOpen: true, toolsOpen: true };
 const base = { id: "r/0", generating: false, superseded: false } as const;
 
-describe("a thought", () => {
+describe("reasoning", () => {
   const thought: ReasoningBlock = {
     ...base,
     kind: "reasoning",
@@ -67,13 +67,13 @@ describe("a thought", () => {
       "kept for its model",
       { ...thought, parts: [], keptBack: true },
       view,
-      ["▸ Thought for 12s · no summary · 512 tokens · kept for gpt-5.6,", "not sent to the model in use"],
+      ["▸ Thought for 12s · no summary · 512 tokens · kept for gpt-5.6,", "not sent to the current model"],
     ],
   ] as const)("%s", ([, block, how, rows]) => {
     expect(blockRows(block, 64, how)).toEqual(rows);
   });
 
-  test("while it grows it never outgrows half of the window, so that it can be folded again", () => {
+  test("stays within half of the window while it grows, so that it can be folded again", () => {
     const body = Array.from({ length: 50 }, (_, at) => `line ${at}`).join("\n\n");
     const rows = blockRows({ ...thought, generating: true, parts: [{ title: "T", body }] }, 64, open);
     expect(rows.length).toBeLessThanOrEqual(11);
@@ -139,7 +139,7 @@ describe("a call", () => {
     expect(blockRows(block, 64, how)).toEqual(rows);
   });
 
-  test("on few columns a call keeps its name; what has no room beside it is left out", () => {
+  test("a narrow terminal shows the name of a call and leaves out facts that do not fit", () => {
     const first = [64, 32, 24, 14].map((width) => blockRows(call, width, view)[0] ?? "");
     expect(first.map((row) => row.replaceAll("\u001B[0m", ""))).toEqual([
       "✓ edit_file a.ts (+2) · 12 ms · 2 lines",
@@ -150,14 +150,14 @@ describe("a call", () => {
   });
 });
 
-test("an answer is Markdown without its signs; links show where they lead; commentary is not hidden", () => {
+test("an answer is rendered Markdown, links show their targets, and commentary is not hidden", () => {
   const text: TextBlock = { ...base, kind: "text", seq: 1, text: "", phase: undefined, cut: false };
   const rows = blockRows({ ...text, text: "**Bold** and [here](http://x.y/z).\n\n- one\n- two" }, 64, view);
   expect(rows).toEqual(["Bold and here (http://x.y/z).", "", "- one", "- two"]);
   expect(blockRows({ ...text, text: "On it.", phase: "commentary" }, 64, view)).toEqual(["On it."]);
 });
 
-test("a wait counts down; other notices stand as they are", () => {
+test("a wait counts down; other notices stay unchanged", () => {
   const notice: NoticeBlock = { ...base, kind: "notice", code: "retry", text: "busy", waitMs: 9000 };
   expect(blockRows(notice, 64, view)).toEqual(["↻ busy · trying again in 3s"]);
   expect(blockRows(notice, 64, { ...view, now: 9000 })).toEqual(["↻ busy · trying again"]);

@@ -1,4 +1,4 @@
-/** One block as rows, by value: the same block, width and view give the same rows. */
+/** Renders a block as rows. Pure: the same block, width and view give the same rows. */
 
 import { assertNever, inert, inertLine } from "../../base/support/index.ts";
 import {
@@ -38,12 +38,12 @@ function userRows(block: UserBlock, width: number, { style }: View): Rows {
   const who = block.by === "person" ? "" : "(runtime) ";
   const whole = wrap(inert(`${who}${block.text}`), width - 2);
   const paint = block.by === "person" ? style.bold : style.dim;
-  // What the runtime asks of the model is the same each time: its beginning tells which it is.
+  // The runtime's requests to the model are always the same, so their first rows identify them.
   const rows = block.by === "person" ? whole : head(whole, 3, (more) => `… ${count(more, "more row")}`);
   return rows.map((row, at) => `${style.accent(at === 0 ? "› " : "  ")}${paint(row)}`);
 }
 
-/** A piece of an answer. Commentary is dimmed, never hidden (failures.md U07). */
+/** Renders part of an answer. Commentary is dimmed, never hidden (failures.md U07). */
 export function answerRows(block: TextBlock, text: string, width: number, { style }: View): Rows {
   const rows = markdownRows(inert(text), width, style);
   return block.phase === "commentary" ? rows.map((row) => style.dim(row)) : rows;
@@ -53,7 +53,7 @@ function noticeRows(block: NoticeBlock, width: number, view: View): Rows {
   const text = inertLine(block.text, 2000);
   if (block.waitMs === undefined) return withSign("!", text, width, view.style.warn);
   const left = Math.max(0, block.waitMs - (view.now - view.since(block.id)));
-  const told = left < 1000 ? "trying again" : `trying again in ${formatDuration(left)}`;
+  const told = left < 1000 ? "retrying" : `retrying in ${formatDuration(left)}`;
   return withSign("↻", `${text} · ${told}`, width, view.style.warn);
 }
 
@@ -66,7 +66,7 @@ function turnEndRows(block: TurnEndBlock, width: number, { style }: View): Rows 
   const facts = [
     `Worked for ${formatDuration(block.durationMs)}`,
     count(block.steps, "request"),
-    // A turn that was stopped before its first answer ended has counted nothing: no figure is better than a wrong one.
+    // A turn stopped before its first response ends has no token counts, so show none.
     usage.inputTokens === 0 && usage.outputTokens === 0
       ? undefined
       : `↑${short(usage.inputTokens)} ↓${short(usage.outputTokens)}`,
@@ -86,13 +86,13 @@ function whyOf({ status, reason, error }: TurnEndBlock): string | undefined {
     case "completed":
       return undefined;
     case "cancelled":
-      return "Stopped. What was written stays; the next message goes on from here.";
+      return "Stopped. Everything written so far is kept; your next message continues from here.";
     case "interrupted":
-      return "Interrupted: the process that worked on it ended.";
+      return "Interrupted: the process that ran this turn ended.";
     case "incomplete":
       return `Ended at a limit${because === "" ? "" : `: ${because}`}.`;
     case "failed":
-      return `Failed: ${because}. /retry asks again.`;
+      return `Failed: ${because}. /retry tries again.`;
     default:
       return assertNever(status, "status");
   }
@@ -100,7 +100,7 @@ function whyOf({ status, reason, error }: TurnEndBlock): string | undefined {
 
 export const NOTE_MARGIN = 2;
 
-/** A note of the interface itself: help, answers to commands, errors of commands. */
+/** Renders a note of the interface itself: help, or the result or error of a command. */
 export function noteRows(text: string, width: number, { style }: View): Rows {
   const rows = inert(text)
     .split("\n")
@@ -110,7 +110,7 @@ export function noteRows(text: string, width: number, { style }: View): Rows {
 
 const LEAST_COLUMN = 20;
 
-/** A line of two columns stays one: the second is wrapped in its place, or stands below where it has no room. */
+/** Wraps the second of two columns in place, or puts it below the first if there is no room. */
 function tableRows(line: string, width: number): Rows {
   const [, left = "", right = ""] = /^(.*\S {2,})(\S.*)$/.exec(line) ?? [];
   if (left === "" || widthOf(line) <= width) return wrap(line, width);

@@ -1,6 +1,6 @@
 /**
- * What a person can say with a slash, the same in the full interface and in the line-based one. A command works on the
- * session handle; how its outcome is shown and how a choice is made is the surface's business.
+ * The slash commands, shared by the full and the line-based interface. A command works on the session handle; the
+ * interface decides how to show the outcome and how the user makes a choice.
  */
 
 import type { SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
@@ -8,20 +8,20 @@ import { codedError } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Choice } from "./picker.ts";
 
-/** What the composition root lends to an interface. */
+/** The functions that the composition root gives to an interface. */
 export interface Ports {
   readonly models: () => Promise<readonly Choice[]>;
   readonly efforts: readonly string[];
   readonly sessions: () => Promise<readonly SessionSummary[]>;
-  /** Writes a session to a file and resolves to a word about it. */
+  /** Writes a session to a file and resolves to a message about it. */
   readonly exportSession: (handle: SessionHandle, file: string | undefined) => Promise<string>;
   readonly costOf: CostOf;
-  /** Where a person can read the whole session, and look into its requests: a command, or an address. */
+  /** A command or an address for reading the whole session; `whereToInspect` is the same for its requests. */
   readonly whereToRead: (session: string) => string;
   readonly whereToInspect: (session: string) => string;
 }
 
-/** How an interface ends: for good, or with another session. */
+/** How an interface ends: permanently, or by opening another session. */
 export type ChatEnd =
   | { readonly type: "leave" }
   | { readonly type: "open"; readonly id: string }
@@ -30,19 +30,19 @@ export type ChatEnd =
 export interface CommandHost {
   readonly handle: SessionHandle;
   readonly ports: Ports;
-  /** A turn is under way. */
+  /** True while a turn is running. */
   readonly busy: boolean;
   readonly say: (text: string) => void;
-  /** Keys differ from surface to surface. */
+  /** Shows the help; keys differ between interfaces. */
   readonly help: () => void;
   readonly choose: (
     title: string,
     choices: readonly Choice[],
     about?: (value: string) => Promise<string>,
   ) => Promise<string | undefined>;
-  /** A turn was started by a command. */
+  /** Called when a command has started a turn. */
   readonly started: (turn: Turn) => void;
-  /** Puts a message where it can be changed; sent, it takes the place of the one at `seq`. */
+  /** Puts a message where it can be changed. When sent, it replaces the one at `seq`. */
   readonly rewrite: (message: { readonly seq: number; readonly text: string }) => void;
   readonly lastMessage: { readonly seq: number; readonly text: string } | undefined;
   readonly leave: (outcome: ChatEnd) => void;
@@ -52,7 +52,7 @@ export interface Command {
   readonly name: string;
   readonly argument?: string;
   readonly about: string;
-  /** Changes what a turn under way stands on. */
+  /** True if the command changes the history that a running turn depends on. */
   readonly needsQuiet?: boolean;
   readonly run: (host: CommandHost, argument: string) => Promise<void> | void;
 }
@@ -61,47 +61,47 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "/model",
     argument: "[name]",
-    about: "go on with another model; says what it would not get",
+    about: "switch to another model; shows what it would not get",
     run: switchModel,
   },
-  { name: "/effort", argument: "[level]", about: "how hard the model thinks", run: switchEffort },
+  { name: "/effort", argument: "[level]", about: "change the reasoning effort", run: switchEffort },
   {
     name: "/resume",
     argument: "[session]",
     about: "finish an interrupted turn, or open another session",
     run: resume,
   },
-  { name: "/fork", about: "go on in a copy; this session stays as it is", needsQuiet: true, run: fork },
+  { name: "/fork", about: "continue in a copy of this session", needsQuiet: true, run: fork },
   {
     name: "/retry",
     argument: "[message]",
-    about: "go on after a failure, or answer the last message again; message: from the message on",
+    about: "continue after a failure, or answer again; /retry message starts over",
     needsQuiet: true,
     run: retry,
   },
   {
     name: "/edit",
     argument: "[text]",
-    about: "say the last message differently, on a new branch",
+    about: "change the last message, on a new branch",
     needsQuiet: true,
     run: edit,
   },
-  { name: "/undo", about: "take back the last message and what came of it", needsQuiet: true, run: undo },
+  { name: "/undo", about: "take back the last message and everything after it", needsQuiet: true, run: undo },
   {
     name: "/compact",
     argument: "[words]",
-    about: "summarise what is behind; the words say what to keep",
+    about: "summarise older turns; the words say what to keep",
     needsQuiet: true,
     run: compact,
   },
   { name: "/export", argument: "[file]", about: "write the session to a file", run: exportSession },
-  { name: "/inspect", about: "what the next request carries, and why", run: inspect },
+  { name: "/inspect", about: "show what the next request contains, and why", run: inspect },
   { name: "/rename", argument: "title", about: "give the session a title", run: rename },
-  { name: "/help", about: "keys and commands", run: ({ help }) => help() },
-  { name: "/exit", about: "leave; the session stays", run: ({ leave }) => leave({ type: "leave" }) },
+  { name: "/help", about: "show keys and commands", run: ({ help }) => help() },
+  { name: "/exit", about: "exit; the session is kept", run: ({ leave }) => leave({ type: "leave" }) },
 ];
 
-/** True when the line was a command. What is wrong with it is said, not thrown. */
+/** Returns true if the line was a command. Usage errors are shown, not thrown. */
 export async function runSlashCommand(line: string, host: CommandHost): Promise<boolean> {
   const found = /^(\/[A-Za-z]*)(?:\s+([^]*))?$/.exec(line.trim());
   if (found === null) return false;
@@ -111,11 +111,11 @@ export async function runSlashCommand(line: string, host: CommandHost): Promise<
     const near = COMMANDS.filter(({ name }) => name.startsWith(word)).map(({ name }) => name);
     const hint =
       near.length === 0 || word === "/" ? "/help lists them" : `did you mean ${near.join(" or ")}?`;
-    host.say(`There is no command ${word}; ${hint}.`);
+    host.say(`Unknown command ${word}; ${hint}.`);
     return true;
   }
   if (command.needsQuiet === true && host.busy) {
-    host.say(`${word} has to wait until the turn is over; Esc stops it.`);
+    host.say(`${word} has to wait until the turn ends; Esc stops it.`);
     return true;
   }
   await command.run(host, argument.trim());
@@ -136,12 +136,11 @@ function switchText(
   { kept, dropped }: { readonly kept: number; readonly dropped: number },
   name: string,
 ): string {
-  if (kept + dropped === 0) return "There are no thoughts yet that could be dropped behind.";
-  if (dropped === 0)
-    return `The ${kept === 1 ? "thought" : `${kept} thoughts`} so far go${kept === 1 ? "es" : ""} along.`;
+  if (kept + dropped === 0) return "There is no reasoning to leave behind yet.";
+  if (dropped === 0) return `All reasoning so far goes along (${kept} ${kept === 1 ? "item" : "items"}).`;
   const all = kept + dropped;
   const stay = dropped === 1 ? "1 stays" : `${dropped} stay`;
-  return `Of ${all} ${all === 1 ? "thought" : "thoughts"} so far ${kept} ${kept === 1 ? "goes" : "go"} to ${name}; ${stay} in the log for the model that made ${dropped === 1 ? "it" : "them"}.`;
+  return `Of ${all} reasoning ${all === 1 ? "item" : "items"} so far, ${kept} ${kept === 1 ? "goes" : "go"} to ${name}; ${stay} in the log for the model that produced ${dropped === 1 ? "it" : "them"}.`;
 }
 
 function effortOf(handle: SessionHandle): string {
@@ -160,7 +159,7 @@ async function switchEffort(host: CommandHost, argument: string): Promise<void> 
       : argument;
   if (level === undefined) return;
   if (!ports.efforts.includes(level)) {
-    throw codedError("effort_invalid", `"${level}" is not an effort; use one of ${ports.efforts.join(", ")}`);
+    throw codedError("effort_invalid", `unknown effort "${level}"; use one of ${ports.efforts.join(", ")}`);
   }
   await handle.setModel(`${handle.model.label}:${level}`);
   host.say(`Next: ${handle.model.label}${effortOf(handle)}.`);
@@ -181,7 +180,7 @@ async function resume(host: CommandHost, argument: string): Promise<void> {
       note: [id, cwd].filter(Boolean).join("  "),
     }));
   if (argument === "" && choices.length === 0) {
-    host.say("There is no interrupted turn here and no other session.");
+    host.say("There is no interrupted turn to finish, and no other session to open.");
     return;
   }
   const id = argument === "" ? await host.choose("Session", choices) : sessionNamed(sessions, argument);
@@ -196,8 +195,8 @@ function sessionNamed(sessions: readonly SessionSummary[], wanted: string): stri
   throw codedError(
     "session_not_found",
     matches.length === 0
-      ? `there is no session "${wanted}"; /resume alone lists them`
-      : `"${wanted}" fits ${matches.length} sessions; give more of the id`,
+      ? `no session "${wanted}"; /resume without a name lists them`
+      : `"${wanted}" matches ${matches.length} sessions; give more of the id`,
   );
 }
 
@@ -208,7 +207,10 @@ async function fork(host: CommandHost): Promise<void> {
 
 function retry({ handle, started }: CommandHost, argument: string): void {
   if (argument !== "" && argument !== "message")
-    throw codedError("usage", "/retry goes on after a failure; /retry message answers from the message on");
+    throw codedError(
+      "usage",
+      "use /retry to continue after a failure, or /retry message to start over from the message",
+    );
   started(handle.retry({ from: argument === "message" ? "message" : undefined }));
 }
 
@@ -223,13 +225,13 @@ function edit(host: CommandHost, argument: string): void {
 
 async function undo({ handle, say }: CommandHost): Promise<void> {
   await handle.undo();
-  say("Took back the last message and what came of it. It stays in the log.");
+  say("Took back the last message and everything after it. The log keeps them.");
 }
 
 async function compact({ handle, say }: CommandHost, argument: string): Promise<void> {
-  say("Summarising what is behind…");
+  say("Summarising older turns…");
   await handle.compact(argument === "" ? {} : { instructions: argument });
-  say("Done: the next request carries the summary instead.");
+  say("Done. The next request sends the summary instead.");
 }
 
 async function exportSession({ handle, ports, say }: CommandHost, argument: string): Promise<void> {
@@ -239,7 +241,7 @@ async function exportSession({ handle, ports, say }: CommandHost, argument: stri
 async function inspect({ handle, ports, say }: CommandHost): Promise<void> {
   const decisions = await handle.explain();
   if (decisions.length === 0) {
-    say("Nothing has been said yet.");
+    say("The session has no messages yet.");
     return;
   }
   const rows = decisions.map(({ seq, type, action, why }) =>
@@ -250,8 +252,8 @@ async function inspect({ handle, ports, say }: CommandHost): Promise<void> {
 
 async function rename({ handle, say }: CommandHost, argument: string): Promise<void> {
   if (argument === "") {
-    throw codedError("title_missing", "write the title behind /rename");
+    throw codedError("title_missing", "give a title: /rename TITLE");
   }
   await handle.rename(argument);
-  say(`This session is called “${argument}” now.`);
+  say(`This session is now called “${argument}”.`);
 }

@@ -1,9 +1,9 @@
-/** What can be completed: a command at the start of the message, a file behind an @. */
+/** Completes a command at the start of the message, or a file after an @. */
 
 import { inert, inertLine } from "../../base/support/index.ts";
 
 export interface Completed {
-  /** The text before the cursor that is replaced. */
+  /** The text before the cursor that the completion replaces. */
   readonly prefix: string;
   readonly items: readonly {
     readonly value: string;
@@ -41,7 +41,7 @@ export function createCompletion(
   };
 }
 
-/** Names that begin with it, then paths that have it, then paths that have its letters in order. */
+/** Ranks names that start with the text first, then paths that contain it, then paths with its letters in order. */
 export function rankFiles(files: readonly string[], wanted: string): readonly string[] {
   const lower = wanted.toLowerCase();
   const ranked = files

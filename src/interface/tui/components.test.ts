@@ -11,7 +11,7 @@ import { widthOf } from "./terminal-library.ts";
 
 const style = createStyle(false);
 
-test("numbers for people", () => {
+test("numbers are shortened", () => {
   expect([0, 999, 1234, 34_499, 999_600, 1_500_000].map(short)).toEqual([
     "0",
     "999",
@@ -23,14 +23,14 @@ test("numbers for people", () => {
   expect([count(1, "row"), count(2000, "row")]).toEqual(["1 row", "2,000 rows"]);
 });
 
-test("the last gate lets text and our own styles pass", () => {
+test("the last gate passes only text and our own styles", () => {
   expect(sealed("\u001B[2mdim\u001B[22m \u001B[1;36mx\u001B[0m", 20)).toBe(
     "\u001B[2mdim\u001B[22m \u001B[1;36mx\u001B[0m",
   );
   expect(sealed("\u001B[8m\u001B[38;5;1m\u001B[2J\ta\nb", 30)).toBe("\u241B[8m\u241B[38;5;1m\u241B[2J a b");
 });
 
-describe("the status", () => {
+describe("the status line", () => {
   const parts: StatusParts = {
     directory: "~/app",
     session: "fix the build",
@@ -42,11 +42,11 @@ describe("the status", () => {
     reading: false,
   };
 
-  test("tells nothing of tokens before there are any", () => {
+  test("shows no tokens before there are any", () => {
     expect(statusRows(parts, 80, style)).toEqual(["~/app · fix the build  │  openai/gpt-5.6:high"]);
   });
 
-  test("tells tokens with cached and reasoning, the cost, the context; on few columns in more rows", () => {
+  test("shows tokens with cached and reasoning ones, cost and context, in more rows if it is narrow", () => {
     const usage = { inputTokens: 1234, cachedTokens: 1000, outputTokens: 640, reasoningTokens: 512 };
     const told = { usage, costUsd: 0.0114 };
     expect(statusRows({ ...parts, ...told }, 120, style)).toEqual([
@@ -59,7 +59,7 @@ describe("the status", () => {
   });
 });
 
-test("however small the terminal, the input stays", () => {
+test("the input stays visible in the smallest terminal", () => {
   const input = { rows: ["❯ typed"], cursor: { row: 0, column: 3 } };
   const parts = {
     queue: ["a"],
@@ -80,7 +80,7 @@ test("however small the terminal, the input stays", () => {
     "─".repeat(40),
     "❯ typed",
   ]);
-  // That something is under way is told before where and with which model.
+  // A running turn is more important than the directory and the model.
   expect(footer(parts, 40, 4, style).rows).toEqual([
     "● Working 2s · Esc stops · 1 queued",
     "hint",
@@ -102,7 +102,7 @@ test.each([
   expect(rows.map((row) => row.trim()).join(" ")).toContain(told);
 });
 
-test("a picker narrows, wraps around, tells about the choice, and takes or leaves", async () => {
+test("a picker filters, wraps around, describes the choice, and chooses or cancels", async () => {
   const ends: (string | undefined)[] = [];
   const picker: Picker = new Picker({
     title: "Model",
@@ -122,7 +122,7 @@ test("a picker narrows, wraps around, tells about the choice, and takes or leave
   expect(ends).toEqual(["beta", undefined]);
 });
 
-test("completion: commands at the start, files behind an @, nothing elsewhere; hostile names never", async () => {
+test("completes commands at the start and files after an @, nothing elsewhere, and never hostile names", async () => {
   const files = ["src/tui/app.ts", "src/app.test.ts", "a b.ts", "evil\u001B[2J.ts"];
   const complete = createCompletion([{ name: "/help", about: "keys" }], async () => files);
   const where = { firstLine: true, signal: new AbortController().signal };

@@ -1,6 +1,6 @@
 /**
- * What `/help` says: keys side by side where there is room, then the commands. Whoever asks for help has 24 rows, and
- * the footer needs five of them (measured at 80 columns).
+ * The text of `/help`: keys in two columns if there is room, then the commands. It must fit a terminal of 24 rows, of
+ * which the footer takes five (measured at 80 columns).
  */
 
 import { COMMANDS } from "./commands.ts";
@@ -8,22 +8,22 @@ import { widthOf } from "./terminal-library.ts";
 
 type Entry = readonly [what: string, about: string];
 
-/** Of the full interface. */
+/** The keys of the full interface. */
 export const KEYS: readonly Entry[] = [
-  ["Enter", "send; in a turn: queue"],
-  ["Alt+Enter", "new line (also Ctrl+J)"],
-  ["Esc", "stop; the queue is sent"],
-  ["Ctrl+C", "stop, clear; twice: leave"],
-  ["Alt+Up", "take the queue back"],
+  ["Enter", "send; queue during a turn"],
+  ["Alt+Enter", "new line (or Ctrl+J)"],
+  ["Esc", "stop the turn, send queue"],
+  ["Ctrl+C", "stop or clear; twice: exit"],
+  ["Alt+Up", "edit queued messages"],
   ["Up, Down", "earlier messages"],
-  ["Ctrl+T", "fold or unfold thoughts"],
+  ["Ctrl+T", "fold or unfold reasoning"],
   ["Ctrl+O", "fold or unfold tool output"],
   ["Ctrl+L", "choose a model"],
   ["@", "name a file"],
 ];
 
 const GAP = "  ";
-/** Below this, what a command takes is left out: the list that completes its name is at hand. */
+/** Below this width, arguments are left out; completion shows them. */
 const NARROW = 60;
 
 export function helpText(keys: readonly Entry[], width: number): string {
@@ -34,7 +34,7 @@ export function helpText(keys: readonly Entry[], width: number): string {
   return [...sideBySide(keys, width), ...aligned(commands)].join("\n");
 }
 
-/** Two columns, where both fit whole. */
+/** Uses two columns if both fit completely. */
 function sideBySide(entries: readonly Entry[], width: number): readonly string[] {
   const half = Math.ceil(entries.length / 2);
   const left = aligned(entries.slice(0, half));

@@ -1,6 +1,4 @@
-/**
- * The terminal interface: components are render(width) → rows; a screen that paints inline; an app over a session handle.
- */
+/** The terminal interface: components that render rows, a screen that paints inline, and an app over a session handle. */
 
 export { runTui } from "./app.ts";
 export { type CommandHost, type ChatEnd, type Ports, runSlashCommand } from "./commands.ts";

@@ -1,7 +1,4 @@
-/**
- * What stands below the printed blocks just now: the list to choose from, the question, or the input, with a word about the
- * state of the session above it.
- */
+/** The area below the printed blocks: a list, a question, or the input, with the state of the session above it. */
 
 import { footer } from "./footer.ts";
 import type { EditorView, LineEditor } from "./line-editor.ts";
@@ -42,17 +39,17 @@ export function inputArea(parts: InputAreaParts, width: number, height: number):
     return footer({ ...shared, input: { rows, cursor } }, width, height, style);
   }
   if (prompt !== undefined && dialog.hasKeys) {
-    const above = editor.text === "" ? [] : told("Tab goes back to your message", style.dim);
+    const above = editor.text === "" ? [] : told("Press Tab to return to your message", style.dim);
     return footer({ ...shared, above, input: prompt }, width, height, style);
   }
   const above: Rows =
     prompt === undefined
       ? stateRows(parts, width)
-      : [...prompt.asked, ...told("Tab answers; Enter queues your message", style.warn)];
+      : [...prompt.asked, ...told("Press Tab to answer, Enter to queue your message", style.warn)];
   return footer({ ...shared, above, input: editor.render(width) }, width, height, style);
 }
 
-const AWAY = "The server does not answer: reconnecting… What you send waits until it is back.";
+const AWAY = "The server does not answer. Reconnecting… Messages you send wait until it is back.";
 
 function stateRows({ options, session }: InputAreaParts, width: number): Rows {
   const { handle, style } = options;
@@ -61,10 +58,10 @@ function stateRows({ options, session }: InputAreaParts, width: number): Rows {
 }
 
 function readerText({ handle }: InputAreaParts["options"], { facts }: LiveSession): string {
-  const asks = facts.question === undefined ? "" : " It waits there for an answer.";
+  const asks = facts.question === undefined ? "" : " It is waiting for an answer there.";
   return handle.writer === "live"
-    ? `Another process writes this session; following it.${asks} /fork goes on in a copy.`
-    : "Nobody writes this session now: Enter takes it over.";
+    ? `Another process is writing this session; following it.${asks} /fork continues in a copy.`
+    : "No process is writing this session now. Press Enter to take over.";
 }
 
 function status({ options, session }: InputAreaParts, width: number): Rows {

@@ -1,6 +1,6 @@
 /**
- * What keys do: whose they are (a list, a question, the message), what stops, what leaves. What a key has done and the
- * screen does not show by itself is told in a hint, until the next key.
+ * Handles keys: decides whether a list, a question or the message gets a key, and which keys stop or exit. If the screen
+ * does not show what a key did, a hint says so until the next key.
  */
 
 import type { ChatEnd } from "./commands.ts";
@@ -26,7 +26,7 @@ export interface KeyboardParts {
 
 export class Keyboard {
   readonly #parts: KeyboardParts;
-  /** The next Ctrl+C leaves. */
+  /** True if the next Ctrl+C exits. */
   #armed = false;
   hint: string | undefined;
 
@@ -66,7 +66,7 @@ export class Keyboard {
     }
   }
 
-  /** First: stop the turn, or clear the line. Second: leave. */
+  /** The first Ctrl+C stops the turn or clears the line; the second exits. */
   #controlC(armed: boolean): void {
     const { session, editor, options } = this.#parts;
     if (armed) {
@@ -78,25 +78,25 @@ export class Keyboard {
     if (session.stoppable) {
       session.held = session.queue.length > 0;
       session.stop();
-      this.hint = "Stopping. Ctrl+C again leaves.";
+      this.hint = "Stopping. Press Ctrl+C again to exit.";
     } else if (text === "") {
-      this.hint = "Ctrl+C again leaves.";
+      this.hint = "Press Ctrl+C again to exit.";
     } else {
       options.history.add(text);
       editor.remember(text);
       editor.text = "";
       session.rewriting = undefined;
-      this.hint = "Cleared; Up brings it back. Ctrl+C again leaves.";
+      this.hint = "Cleared; Up brings it back. Press Ctrl+C again to exit.";
     }
   }
 
   #escape(): void {
     const { session } = this.#parts;
     if (session.stoppable) session.stop();
-    else if (session.away) this.hint = "The server does not answer: it cannot be told to stop now.";
+    else if (session.away) this.hint = "The server does not answer, so the turn cannot be stopped now.";
     else if (session.rewriting !== undefined) {
       session.rewriting = undefined;
-      this.hint = "Not an edit any more: Enter sends it as a new message.";
+      this.hint = "No longer an edit: Enter sends it as a new message.";
     }
   }
 
@@ -107,4 +107,5 @@ export class Keyboard {
   }
 }
 
-const FILES_THERE = "The files are the server's: they cannot be listed here; a path you write is read there.";
+const FILES_THERE =
+  "Files are on the server and cannot be listed here. The server reads a path that you type.";

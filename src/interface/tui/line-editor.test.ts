@@ -27,7 +27,7 @@ class Typed {
     });
   }
 
-  /** As one write to the terminal: no list can come in between. */
+  /** Sends everything as one write, so that no list can arrive in between. */
   press(...keys: readonly string[]): void {
     for (const key of keys) this.editor.key(key);
   }
@@ -36,7 +36,7 @@ class Typed {
     for (const char of text) this.press(char);
   }
 
-  /** The list for the text as it is now. */
+  /** The list for the current text. */
   async listed(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#changed = resolve;
@@ -58,7 +58,7 @@ describe("a paste", () => {
     expect(typed.sent).toEqual(["one\ntwo\n\nthree"]);
   });
 
-  test("of many lines is one mark on the screen and all its lines in the message", () => {
+  test("of many lines is one marker on the screen and all its lines in the message", () => {
     const typed = new Typed();
     const lines = Array.from({ length: 300 }, (_, at) => String(at + 1));
     typed.editor.paste(lines.join("\r"));
@@ -69,7 +69,7 @@ describe("a paste", () => {
 });
 
 describe("a list of completions", () => {
-  test("is taken by Enter and by Tab for the text it was made for", async () => {
+  test("completes the text it belongs to on Enter and on Tab", async () => {
     const typed = new Typed();
     typed.type("/res");
     await typed.listed();
@@ -81,7 +81,7 @@ describe("a list of completions", () => {
     expect(typed.editor.text).toBe("/retry");
   });
 
-  test("is not taken by Enter for a text that went on meanwhile; the text is sent as typed", async () => {
+  test("does not complete text typed after it was requested: Enter sends the text as typed", async () => {
     const typed = new Typed();
     for (const rest of ["name my new title", "name /re", "name"]) {
       typed.type("/re");
@@ -92,7 +92,7 @@ describe("a list of completions", () => {
     expect(typed.sent).toEqual(["/rename my new title", "/rename /re", "/rename"]);
   });
 
-  test("nor for a file; Enter is not swallowed either", async () => {
+  test("does not complete a file name typed since, and does not swallow Enter", async () => {
     const typed = new Typed(() => Promise.resolve(["package.json"]));
     typed.type("read @pack");
     await typed.listed();
@@ -101,7 +101,7 @@ describe("a list of completions", () => {
     expect(typed.sent).toEqual(["read @package.json for me"]);
   });
 
-  test("nor when an answer for the same text came too late to be shown", async () => {
+  test("is not used if suggestions for the same text arrive too late to be shown", async () => {
     const asked: ((files: readonly string[]) => void)[] = [];
     const typed = new Typed(
       () =>
@@ -118,12 +118,12 @@ describe("a list of completions", () => {
     typed.type("g");
     typed.press(BACKSPACE);
     asked[1]?.(["package.json"]);
-    await vi.waitFor(() => expect(asked).toHaveLength(3)); // the late answer has been dropped
+    await vi.waitFor(() => expect(asked).toHaveLength(3)); // the late suggestions have been dropped
     typed.press(ENTER);
     expect(typed.sent).toEqual(["read @packa"]);
   });
 
-  test("nor when the cursor is elsewhere", async () => {
+  test("is not used if the cursor has moved", async () => {
     const typed = new Typed();
     typed.type("/re");
     await typed.listed();
@@ -131,7 +131,7 @@ describe("a list of completions", () => {
     expect(typed.sent).toEqual(["/re"]);
   });
 
-  test("is closed when the text it was for is cut away", async () => {
+  test("closes when its text is cut", async () => {
     const typed = new Typed();
     typed.type("/re");
     await typed.listed();
@@ -142,7 +142,7 @@ describe("a list of completions", () => {
     ]);
   });
 
-  test("is not taken by Tab for another text; Tab asks for the list of that", async () => {
+  test("does not complete another text on Tab; Tab requests the list for that text", async () => {
     const typed = new Typed();
     typed.type("/re");
     await typed.listed();

@@ -1,6 +1,6 @@
 /**
- * The input: pi-tui's editor (several lines, undo, kill ring, history, completion, large pastes as a marker) without its
- * frame and with the terminal's own cursor. No character a terminal could obey gets into its text.
+ * The input: pi-tui's editor (multiple lines, undo, kill ring, history, completion, large pastes as a marker) without its
+ * frame and with the terminal's own cursor. Control characters never get into its text.
  */
 
 import {
@@ -19,10 +19,10 @@ import { fit, isKey, widthOf } from "./terminal-library.ts";
 
 export interface LineEditorOptions {
   readonly style: Style;
-  /** Rows of the terminal. */
+  /** The rows of the terminal. */
   readonly height: () => number;
   readonly onSubmit: (text: string) => void;
-  /** Something changed on its own time: a list of completions came. */
+  /** Called on changes without a key, for example when completions arrive. */
   readonly onChange: () => void;
   readonly complete: Completion;
 }
@@ -33,24 +33,24 @@ export interface EditorView {
 }
 
 const PROMPT = "❯ ";
-/** Marks the rows of the library's frame; cannot be in a text. */
+/** Marks the rows of the library's frame; never occurs in text. */
 const FRAME = "\u0000";
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const FAKE_CURSOR = /\u001B\[7m([^]*?)\u001B\[0m/;
 
-/** What can have a list: the name of a command, or of a file behind an @ (completion.ts). */
+/** Text that can be completed: the name of a command, or of a file after an @ (completion.ts). */
 const COMPLETABLE = /^\/[a-z]*$|(?:^|\s)@\S*$/;
 
 export class LineEditor {
   readonly #editor: Editor;
   readonly #style: Style;
   readonly #provider: AutocompleteProvider;
-  /** Text and cursor the list on the screen was made for. */
+  /** The text and cursor that the visible list belongs to. */
   #listedFor: string | undefined;
 
   constructor(options: LineEditorOptions) {
     this.#style = options.style;
-    // The editor asks its screen for two things only.
+    // The editor uses only these two members of its screen.
     const screen = {
       terminal: {
         get rows() {
@@ -68,7 +68,7 @@ export class LineEditor {
     this.#editor.setAutocompleteProvider(this.#provider);
   }
 
-  /** Pastes are written out. */
+  /** The text with pastes expanded. */
   get text(): string {
     return this.#editor.getExpandedText();
   }
@@ -86,13 +86,13 @@ export class LineEditor {
   }
 
   key(data: string): void {
-    // The library takes from the list it shows, also when the keys before came faster than the list for them.
+    // The library completes from the visible list, even if the text has changed since that list was requested.
     if (this.completing && isKey(data, "enter", "tab") && this.#listedFor !== this.#textAndCursor()) {
       this.#editor.setAutocompleteProvider(this.#provider); // closes the list
     }
-    // Alt and a key come with an escape; everything else that is no sequence is text and must be harmless.
+    // Alt with a key starts with an escape; anything else that is not a sequence is text and must be made harmless.
     this.#editor.handleInput(data.startsWith("\u001B") || data.length === 1 ? data : clean(data));
-    // Cutting, pasting and undoing change the text under a list that the library leaves open.
+    // The library leaves the list open when cutting, pasting or undoing changes the text.
     if (this.completing && !COMPLETABLE.test(this.#before())) {
       this.#editor.setAutocompleteProvider(this.#provider); // closes the list
     }
@@ -134,7 +134,7 @@ export class LineEditor {
         const askedFor = this.#textAndCursor();
         const before = (lines[line] ?? "").slice(0, column);
         const found = await complete(before, { firstLine: line === 0, signal });
-        // The library drops an answer that comes too late, and goes on showing the list it has.
+        // The library drops suggestions that arrive too late and keeps showing the old list.
         if (!signal.aborted && this.#textAndCursor() === askedFor) this.#listedFor = askedFor;
         return found === undefined || found.items.length === 0
           ? null
@@ -146,9 +146,9 @@ export class LineEditor {
 }
 
 function clean(text: string): string {
-  // Terminals send the line ends of a paste as CR, as if Enter had been pressed.
+  // Terminals send the line breaks of a paste as CR, like Enter.
   const lines = text.replaceAll(/\r\n?/g, "\n");
-  // The person pasted it: what cannot be shown is left out instead of shown as an escape.
+  // The user pasted the text, so drop control characters instead of showing them as escapes.
   return withoutActive(lines);
 }
 

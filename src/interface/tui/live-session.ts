@@ -1,6 +1,6 @@
 /**
- * The session as the interface works with it: what its events say, the turn under way, and the messages that wait for
- * it to end. A message that could not be sent is given back; none is ever dropped.
+ * The session from the interface's point of view: the state its events describe, the running turn, and the messages that
+ * wait for it to end. A message that could not be sent is given back; none is ever dropped.
  */
 
 import type { SessionHandle, Turn } from "../../base/api/index.ts";
@@ -13,12 +13,12 @@ export interface LiveSessionOptions {
   readonly handle: SessionHandle;
   readonly costOf: CostOf;
   readonly now: () => number;
-  /** Something to draw has changed. */
+  /** Called when something to draw has changed. */
   readonly onChange: () => void;
-  /** Before the path goes on elsewhere. */
+  /** Called before the path branches. */
   readonly onBranch: (why: string) => void;
   readonly say: (text: string) => void;
-  /** A message comes back into the input. */
+  /** Puts a message back into the input. */
   readonly giveBack: (text: string) => void;
 }
 
@@ -32,15 +32,15 @@ export class LiveSession {
   /** Turns whose message is in the log. */
   readonly #begun = new Set<string>();
   #aside = false;
-  /** Since when the server has not answered. */
+  /** The time since which the server has not answered. */
   #awaySince: number | undefined;
-  /** The connection was lost in the turn that is open, and what became of it has not been told. */
+  /** True if the connection was lost during the open turn and its outcome has not been shown yet. */
   #lost = false;
-  /** Something was said while the server was away: the person wants to go on when it is back. */
+  /** True if the user sent a message while the server was away, so the queue continues once it is back. */
   #goesOn = false;
-  /** The queue waits for a word of the person. */
+  /** True if the queue waits for the user. */
   held = false;
-  /** The next message takes the place of the one there. */
+  /** The seq of the message that the next one replaces. */
   rewriting: number | undefined;
 
   constructor(options: LiveSessionOptions) {
@@ -62,7 +62,7 @@ export class LiveSession {
     return this.facts.openTurn !== undefined && handle.writer === "live" && !handle.interrupted;
   }
 
-  /** Nothing is known of the session until its server answers again. */
+  /** True while the server does not answer, so that the state of the session is unknown. */
   get away(): boolean {
     return this.#options.handle.connection === "lost";
   }
@@ -72,12 +72,12 @@ export class LiveSession {
     return this.away ? "server" : this.held ? "person" : "turn";
   }
 
-  /** Stands still while the server is away: no seconds are counted of what nobody knows to go on. */
+  /** Stands still while the server is away, because it is unknown whether the turn is still running. */
   get now(): number {
     return this.#awaySince ?? this.#options.now();
   }
 
-  /** For how long, in milliseconds. */
+  /** How long the session has been busy, in milliseconds. */
   get busyFor(): number | undefined {
     if (!this.busy || this.away) return undefined;
     const now = this.#options.now();
@@ -89,7 +89,7 @@ export class LiveSession {
     return this.#list.view({ writerAlive: this.#options.handle.writer === "live" });
   }
 
-  /** Everything that is in the log; resolves to the last seq. */
+  /** Loads the whole log and resolves to the last seq. */
   async load(): Promise<number> {
     let last = -1;
     for await (const event of this.#options.handle.events()) {
@@ -109,7 +109,7 @@ export class LiveSession {
       }
     } catch (error) {
       if (!signal.aborted)
-        say(`Nothing new is shown any more: ${problemText(error)}. Leave and open it again.`);
+        say(`Cannot show new events any more: ${problemText(error)}. Exit and open the session again.`);
     }
   }
 
@@ -119,8 +119,8 @@ export class LiveSession {
       giveBack(text);
       say(
         handle.writer === "live"
-          ? "Another process writes this session; /fork goes on in a copy. Your text is kept in the input."
-          : "Nobody writes this session now. Enter with an empty input takes it over; your text is kept in the input.",
+          ? "Another process is writing this session; /fork continues in a copy. Your text stays in the input."
+          : "No process is writing this session now. Press Enter with an empty input to take over. Your text stays in the input.",
       );
     } else if (this.busy || this.away) this.#queue.push(text);
     else this.#try(text);
@@ -128,7 +128,7 @@ export class LiveSession {
     this.#options.onChange();
   }
 
-  /** A turn was begun, here or by a command; `text` is what comes back if it never begins. */
+  /** Called when a turn was started, here or by a command. `text` is given back if the turn never begins. */
   started(turn: Turn, text?: string): void {
     this.#turn = turn;
     this.#lost = false;
@@ -137,7 +137,7 @@ export class LiveSession {
     this.#options.onChange();
   }
 
-  /** What the handle tells of itself has changed: a server that is back gets what waited for it. */
+  /** Called when the state of the handle has changed. Sends the queue when the server is back. */
   looked(): void {
     if (this.away) {
       this.#awaySince ??= this.#options.now();
@@ -149,7 +149,7 @@ export class LiveSession {
     if (this.#queue.length > 0) this.#sendNext();
   }
 
-  /** There is a turn, it is ours to stop, and somebody would hear it. */
+  /** True if a turn is running, this process may stop it, and the server answers. */
   get stoppable(): boolean {
     return this.busy && !this.away && this.#options.handle.access === "write";
   }
@@ -159,13 +159,13 @@ export class LiveSession {
     handle.cancel().catch((error: unknown) => say(messageOf(error)));
   }
 
-  /** The queue goes on, if it was held and nothing is under way. */
+  /** Continues the queue if it was held and no turn is running. */
   release(): void {
     this.held = false;
     this.#sendNext();
   }
 
-  /** Everything that waits, out of the queue. */
+  /** Empties the queue and returns its messages. */
   takeBack(): readonly string[] {
     const queue = this.#queue;
     this.#queue = [];
@@ -188,7 +188,7 @@ export class LiveSession {
     this.#options.onChange();
   }
 
-  /** The log is another than was shown: it is told anew, from its beginning. */
+  /** Called when the log was replaced; its events follow again from the start. */
   #reset(): void {
     this.#options.onBranch("reset");
     this.#facts = new SessionFacts(this.#options.costOf);
@@ -196,7 +196,7 @@ export class LiveSession {
     this.#aside = false;
   }
 
-  /** A summary is asked for aside: there and back again (docs/adr/0013). */
+  /** A compaction branches off to request the summary and then branches back (docs/adr/0013). */
   #branched({ why, to }: Branch): void {
     const isBack = why === "compaction" && this.#aside;
     this.#aside = why === "compaction" && !isBack;
@@ -208,14 +208,14 @@ export class LiveSession {
     try {
       const { status, error } = await turn.result();
       if (this.#turn === turn) this.#turn = undefined;
-      // What could not even be begun is in no log.
+      // A turn that could not begin is not in the log, so it is reported here.
       if (status === "failed" && !this.#isTold(turn.id))
         this.#options.say(`Failed: ${error?.message ?? "unknown"} [${error?.code ?? "internal"}]`);
       if (error?.code === "server_unreachable") this.#hold();
       if (error?.code === "turn_unknown" && text !== undefined) this.#neverBegun(text);
       else if (status === "interrupted" && this.#lost) this.#interrupted();
     } catch (error) {
-      // Only a server's turn: it was refused, or the server cannot be reached.
+      // Only a server's turn fails here: it was refused, or the server cannot be reached.
       if (this.#turn === turn) this.#turn = undefined;
       this.#hold();
       this.#options.say(problemText(error));
@@ -224,14 +224,14 @@ export class LiveSession {
     this.#ended();
   }
 
-  /** The process that worked on it is gone, and this one is not: it was a server's. */
+  /** The process that ran the turn is gone while this one is alive, so it was a server. */
   #interrupted(): void {
     this.#lost = false;
     this.#hold();
     const open = "The server was stopped in the middle of the turn";
     const next = this.#goesOn
-      ? "it goes on with what you have sent meanwhile"
-      : "/resume finishes it, a new message goes on without it";
+      ? "it continues with the messages you sent meanwhile"
+      : "/resume finishes it, a new message continues without it";
     this.#options.say(`${open}: ${next}.`);
   }
 
@@ -239,10 +239,12 @@ export class LiveSession {
     this.#lost = false;
     this.#hold();
     this.#options.giveBack(text);
-    this.#options.say("The server was stopped before it began with your message: it is in the input again.");
+    this.#options.say(
+      "The server was stopped before it started on your message, which is back in the input.",
+    );
   }
 
-  /** What waited for the end of a turn was meant for another end than this one. */
+  /** Holds the queue: its messages were written for a turn that ends normally. */
   #hold(): void {
     this.held = this.#queue.length > 0 && !this.#goesOn;
   }

@@ -15,7 +15,7 @@ test.for([
   expect(markdownChunks(text)).toEqual(chunks);
 });
 
-test("what has been printed stays: every chunk but the last is the same when more comes", () => {
+test("every chunk but the last stays the same when more text arrives", () => {
   const line = fc.constantFrom("", "a", "  b", "```", "- c", "# d", "~~~");
   fc.assert(
     fc.property(fc.array(line, { maxLength: 20 }), (lines) => {

@@ -1,6 +1,6 @@
 /**
- * A growing Markdown text in pieces that no longer change: each ends at a blank line outside of a code fence that is
- * followed by a line which does not continue it. So what has been printed stays right when more comes.
+ * Splits a growing Markdown text into chunks that no longer change. A chunk ends at a blank line outside a code fence,
+ * if the next line does not continue it. So printed chunks stay right when more text arrives.
  */
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
@@ -25,7 +25,7 @@ export function markdownChunks(text: string): readonly string[] {
   return chunks;
 }
 
-/** The fence that is open behind this line. */
+/** Returns the fence that is open after this line. */
 function nextFence(line: string, open: string | undefined): string | undefined {
   const fence = FENCE.exec(line)?.[1];
   if (fence === undefined) return open;

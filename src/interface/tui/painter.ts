@@ -1,6 +1,6 @@
 /**
- * When and what is drawn: the printed blocks above, the footer below, at most once in a few milliseconds, and every second
- * while something is under way.
+ * Draws the printed blocks and the footer below them, at most once per frame interval, and every second while a turn
+ * runs.
  */
 
 import type { Block } from "../fragments/index.ts";
@@ -14,10 +14,9 @@ import type { View } from "./view-state.ts";
 const FRAME_MS = 30;
 const TICK_MS = 1000;
 /**
- * Somebody who drags a window's edge changes its size many times. A terminal in between (tmux) breaks the rows anew
- * at once and tells of it later, it seems; a frame drawn meanwhile for the size before lands on rows that are elsewhere, and
- * leaves them behind (5 of 6 bursts of sizes in tmux 3.3a, none of 13 with this). So nothing is drawn until the size has
- * been still for a moment.
+ * Dragging a window's edge changes its size many times. tmux appears to rewrap the rows at once and to report the new size
+ * later. A frame drawn in between for the old size lands on rows that have moved, and leaves them behind (in 5 of 6 bursts
+ * of sizes in tmux 3.3a; in none of 13 with this delay). So nothing is drawn until the size has been stable for a moment.
  */
 const SETTLE_MS = 300;
 
@@ -30,7 +29,7 @@ export interface PainterOptions {
   readonly blocks: () => readonly Block[];
   readonly busy: () => boolean;
   readonly footer: (width: number, height: number) => EditorView;
-  /** Does it later, unless the result is called before. */
+  /** Schedules work; the returned function cancels it. */
   readonly after?: (ms: number, work: () => void) => () => void;
 }
 
@@ -50,7 +49,7 @@ export class Painter {
   #cancelFrame: (() => void) | undefined;
   #tick: NodeJS.Timeout | undefined;
   #cancelSettling: (() => void) | undefined;
-  /** The terminal is somebody else's. */
+  /** True while another program has the terminal. */
   #paused = false;
   #ended = false;
 
@@ -62,26 +61,26 @@ export class Painter {
     this.#height = options.output.rows;
   }
 
-  /** A word of the interface itself, behind everything that has been said so far. */
+  /** Prints a message of the interface below everything printed so far. */
   note(text: string): void {
     this.#printed.update(this.#options.blocks());
     this.#printed.note(text);
     this.schedule();
   }
 
-  /** These are not printed. */
+  /** Excludes blocks from printing. */
   skip(blocks: readonly Block[]): void {
     this.#printed.skip(blocks);
   }
 
-  /** The path goes on elsewhere: what was printed stays, with a word about it. */
+  /** Called when the path branches: everything printed stays, with a note about the branch. */
   detach(text: string | undefined): void {
     this.#printed.update(this.#options.blocks());
     this.#printed.detach();
     if (text !== undefined) this.#printed.note(text);
   }
 
-  /** What was printed is void: it stays, with a word about it, and all is printed anew below. */
+  /** Called when the session was reset: everything printed stays, with a note, and the session is printed again below. */
   startOver(text: string): void {
     this.#printed.update(this.#options.blocks());
     this.#printed.startOver();
@@ -89,8 +88,8 @@ export class Painter {
   }
 
   /**
-   * Folds or unfolds, and says so. What has left the window cannot be painted anew; where nothing in the window
-   * follows, the last turn is printed once more below.
+   * Folds or unfolds, and returns a message about it. Rows that have left the window cannot be repainted; if no entry in
+   * the window is affected, the last turn is printed again below.
    */
   toggle(folds: Folds): string {
     const open = !this.#open[folds];
@@ -101,12 +100,12 @@ export class Painter {
     const begin = blocks.findLastIndex((block) => block.kind === "user" && block.by === "person");
     const turn = blocks.slice(Math.max(0, begin));
     if (open && !this.#printed.folds(folds) && this.#printed.isLeftBehind(folds, open, turn)) {
-      this.#printed.note(`↩ The last turn once more, ${NAMES[folds].toLowerCase()} unfolded`);
+      this.#printed.note(`↩ The last turn again, ${NAMES[folds].toLowerCase()} unfolded`);
       this.#printed.again(turn);
-      return `${said}: the last turn is printed once more.`;
+      return `${said}: the last turn is printed again.`;
     }
     const behind = this.#printed.isLeftBehind(folds, open);
-    return `${said}${behind ? "; what has scrolled away stays as it was printed" : ""}.`;
+    return `${said}${behind ? "; rows that have scrolled away stay as they are" : ""}.`;
   }
 
   schedule(): void {
@@ -118,7 +117,7 @@ export class Painter {
   }
 
   draw(): void {
-    // The size may have changed before anybody has told.
+    // The size may have changed before the signal arrives.
     if (this.#cancelSettling === undefined && this.#hasNewSize()) this.resize();
     if (this.#ended || this.#paused || this.#cancelSettling !== undefined) return;
     this.#keepTime();
@@ -156,7 +155,7 @@ export class Painter {
     this.#printed.resume(this.#screen.resize());
   }
 
-  /** Takes the footer away and leaves what was said; `resume` goes on below it. */
+  /** Removes the footer and keeps everything above it; `resume` continues below. */
   pause(): void {
     this.#cancelFrame?.();
     this.#cancelFrame = undefined;
@@ -180,7 +179,7 @@ export class Painter {
     this.pause();
   }
 
-  /** The seconds of what is under way, and of a wait. */
+  /** Redraws every second while a turn runs or waits. */
   #keepTime(): void {
     if (this.#options.busy()) {
       this.#tick ??= setInterval(() => this.schedule(), TICK_MS);

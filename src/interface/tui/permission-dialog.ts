@@ -1,6 +1,6 @@
 /**
- * The question that stands, and who has the keys: the question or the message. What was typed into a question that goes
- * away belongs to the message.
+ * The open permission question, and whether it or the message has the keyboard. Text typed into a question that closes
+ * moves to the message.
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";
@@ -10,7 +10,7 @@ import type { Style } from "./style.ts";
 
 export interface PermissionDialogOptions {
   readonly handle: SessionHandle;
-  /** What the log asks; nobody may be here to answer it. */
+  /** The open request in the log, which this interface may not be allowed to answer. */
   readonly asked: () => PermissionRequest | undefined;
   readonly message: { text: string };
   readonly onProblem: (error: unknown) => void;
@@ -29,24 +29,24 @@ export class PermissionDialog {
     return this.#prompt !== undefined;
   }
 
-  /** The question has the keys, not the message. */
+  /** True if the question, not the message, has the keyboard. */
   get hasKeys(): boolean {
     return this.#prompt !== undefined && this.#answering;
   }
 
-  /** Typed into the question, and no answer yet. */
+  /** Text typed into the question and not yet submitted. */
   get typed(): string {
     return this.#prompt?.typed ?? "";
   }
 
-  /** After anything has happened: another question, or none any more. */
+  /** Called after every change: opens a new question or closes the old one. */
   update(): void {
     const { handle, asked, message } = this.#options;
     const request = handle.access === "read" || handle.writer === "none" ? undefined : asked();
     if (request?.requestId === this.#prompt?.request.requestId) return;
     if (this.typed !== "") message.text += this.typed;
     this.#prompt = request === undefined ? undefined : this.#promptFor(request);
-    // Somebody in the middle of a message goes on writing it.
+    // A user who is typing a message keeps typing it.
     this.#answering = message.text === "";
   }
 

@@ -50,14 +50,14 @@ test.for([
   expect(answers).toEqual([answer]);
 });
 
-test("anything else is a message, and no answer", () => {
+test("any other text is a message, not an answer", () => {
   const { asked, answers, texts } = prompt();
   for (const char of "why, yes") asked.key(char);
   asked.key("\r");
   expect([answers, texts]).toEqual([[], ["why, yes"]]);
 });
 
-test("what has not been seen cannot be allowed", () => {
+test("a call cannot be allowed before all its arguments were shown", () => {
   const { asked, answers } = prompt(JSON.stringify({ command: "x\n".repeat(30) }));
   const { rows } = asked.render(60, 10, style);
   expect(rows.length).toBeLessThanOrEqual(10);
@@ -74,7 +74,7 @@ test("what has not been seen cannot be allowed", () => {
   expect(answers).toEqual(["allow"]);
 });
 
-test("arguments are exact and cannot look like one another", () => {
+test("arguments are exact and cannot be mistaken for one another", () => {
   expect(argumentRows('{"path":"a b","n":[1,"x"],"deep":{"k":true}}', 40)).toEqual([
     "path: a b",
     'n: [1,"x"]',

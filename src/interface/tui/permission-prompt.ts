@@ -1,7 +1,7 @@
 /**
- * May this call run? Stands where a person types, so it cannot scroll away; shows the exact arguments, escaped, and all
- * of them: what has not been seen cannot be allowed. The answer is a word and Enter; without a word it is no. A key that
- * was meant for the message therefore never allows anything.
+ * Asks whether a call may run. It takes the place of the input, so it cannot scroll away. It shows the exact arguments,
+ * escaped and complete: a call cannot be allowed before all of them were shown. The answer is a word and Enter; Enter
+ * alone means no. So a key that was meant for the message never allows anything.
  */
 
 import type { PermissionRequest } from "../../base/events/index.ts";
@@ -16,19 +16,19 @@ export type Answer = "allow" | "deny";
 export interface PermissionPromptOptions {
   readonly request: PermissionRequest;
   readonly onAnswer: (answer: Answer) => void;
-  /** It was no answer: the text belongs to the message. */
+  /** Called with text that is not an answer and belongs to the message. */
   readonly onText: (text: string) => void;
 }
 
 const ACCESS_WORDS = { read: "read", write: "write", execute: "run" } as const;
 
 const SEEN = "y + Enter allows · Enter denies · Esc stops";
-const NOT_SEEN = "see all of it first: ↓ PageDown · Enter denies";
-/** In a lower window every row is needed for the arguments. */
+const NOT_SEEN = "scroll to the end first: ↓ PageDown · Enter denies";
+/** In a lower window, every row is needed for the arguments. */
 const ROOMY = 12;
 
 export interface PromptView extends EditorView {
-  /** The question without the place for its answer. */
+  /** The question without the input row. */
   readonly asked: Rows;
 }
 
@@ -48,7 +48,7 @@ export class PermissionPrompt {
     return this.#options.request;
   }
 
-  /** What was typed and is no answer yet. */
+  /** Text typed and not yet submitted. */
   get typed(): string {
     return this.#typed;
   }
@@ -66,14 +66,14 @@ export class PermissionPrompt {
     else if (!data.startsWith("\u001B") && inert(data) === data && data !== "\n") this.#typed += data;
   }
 
-  /** `most` rows at the most, whatever the arguments are. */
+  /** Renders at most `most` rows, however long the arguments are. */
   render(width: number, most: number, style: Style): PromptView {
     const { request } = this.#options;
     const verb = ACCESS_WORDS[request.access];
     const title = fit(style.warn(`? Allow ${unmistakableLine(request.tool)} (${verb})?`), width);
     const all = argumentRows(request.arguments, width - 2);
     this.#total = all.length;
-    // Wrapped, not cut, where there is room: how to say no stands at its end.
+    // Wrap the hint instead of cutting it if there is room, because it ends with how to say no.
     const hinted = (hint: string): Rows => wrap(hint, width - 2).slice(0, most < ROOMY ? 1 : 3);
     this.#room = Math.max(1, Math.min(all.length, most - 3 - hinted(NOT_SEEN).length));
     this.#from = Math.max(0, Math.min(this.#from, all.length - this.#room));
@@ -108,8 +108,8 @@ export class PermissionPrompt {
 }
 
 /**
- * As the tool will get them. A value that needs more than one row stands behind a bar, so that nothing in it can look
- * like another argument or like the question itself.
+ * Shows the arguments as the tool will get them. A value of more than one row is drawn behind a bar, so that it cannot
+ * imitate another argument or the question itself.
  */
 export function argumentRows(text: string, width: number): Rows {
   const parsed = tryParseJson(text);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 
-test("pi-tui is used in two files, so that it can be replaced (docs/adr/0011)", () => {
+test("only two files import pi-tui, so that it can be replaced (docs/adr/0011)", () => {
   const users = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((name) => /(?<!\.test)\.ts$/.test(name))
     .filter((name) => readFileSync(join(root, name), "utf8").includes('from "@earendil-works/pi-tui"'));

@@ -1,4 +1,4 @@
-/** One of several: arrows or Ctrl+P/Ctrl+N, typing narrows the list, Enter takes, Esc leaves it. */
+/** A list to choose from: arrows or Ctrl+P/Ctrl+N move, typing filters, Enter chooses, Esc cancels. */
 
 import { inert, inertLine, messageOf } from "../../base/support/index.ts";
 import type { Rows } from "./rows.ts";
@@ -14,7 +14,7 @@ export interface Choice {
 export interface PickerOptions {
   readonly title: string;
   readonly choices: readonly Choice[];
-  /** What a person should know about the choice before taking it; told under the list. */
+  /** Returns what the user should know before choosing a value; shown under the list. */
   readonly about?: ((value: string) => Promise<string>) | undefined;
   readonly onChange: () => void;
   readonly onEnd: (value: string | undefined) => void;
@@ -61,13 +61,13 @@ export class Picker {
     const filter = this.#filter === "" ? "" : ` · ${this.#filter}`;
     return [
       fit(style.bold(`${title}${filter}`), width),
-      ...(list.length === 0 ? [style.dim("  nothing fits; Backspace widens")] : list),
+      ...(list.length === 0 ? [style.dim("  no matches; Backspace to widen")] : list),
       ...(about === undefined
         ? []
         : wrap(inert(about), width)
             .map((row) => style.warn(row))
             .slice(0, 3)),
-      ...wrap("↑↓ choose · type to narrow · Enter take · Esc leave", width).map((row) => style.dim(row)),
+      ...wrap("↑↓ move · type to filter · Enter choose · Esc cancel", width).map((row) => style.dim(row)),
     ];
   }
 

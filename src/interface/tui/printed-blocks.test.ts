@@ -41,18 +41,18 @@ const text = (id: string, said: string, more: Partial<TextBlock> = {}): Block =>
   ...more,
 });
 
-test("a toggle changes what is in the window and leaves what has left it, whole or in part", () => {
+test("a toggle changes entries in the window, but not those that have left it, even in part", () => {
   const printed = new PrintedBlocks();
   printed.update([thought("r/0"), text("r/1", "said"), thought("s/0")]);
   expect(printed.render(40, view)).toEqual(["▸ Thought for 2s", "", "said", "", "▸ Thought for 2s"]);
   expect(printed.release(1)).toBe(1);
   expect(printed.render(40, open)).toEqual(["", "said", "", "▾ Thought for 2s", "  Title", "  body"]);
-  // One row of the last entry is gone: it can no longer be folded.
+  // One row of the last entry has left the window, so it can no longer be folded.
   expect(printed.release(3)).toBe(2);
   expect(printed.render(40, view)).toEqual(["", "▾ Thought for 2s", "  Title", "  body"]);
 });
 
-test("an answer that grows past the window goes on where it was", () => {
+test("an answer that grows past the window continues where it was", () => {
   const printed = new PrintedBlocks();
   printed.update([text("r/0", "one\n\ntwo\n\nthr", { generating: true })]);
   expect(printed.render(40, view)).toEqual(["one", "", "two", "", "thr"]);
@@ -61,7 +61,7 @@ test("an answer that grows past the window goes on where it was", () => {
   expect(printed.render(40, view)).toEqual(["", "two", "", "three", "", "four"]);
 });
 
-test("what ended out of sight is told again where a person looks", () => {
+test("a block that ends out of sight is printed again where the user can see it", () => {
   const printed = new PrintedBlocks();
   printed.update([thought("r/0", { generating: true }), text("r/1", "said")]);
   printed.render(40, view);
@@ -72,7 +72,7 @@ test("what ended out of sight is told again where a person looks", () => {
   expect(printed.render(40, view)).toHaveLength(4);
 });
 
-test("what has left the window is printed once more, and once only", () => {
+test("a turn that has left the window is printed again, exactly once", () => {
   const printed = new PrintedBlocks();
   const turn = [thought("r/0"), text("r/1", "said")];
   printed.update(turn);
@@ -90,7 +90,7 @@ test("what has left the window is printed once more, and once only", () => {
   expect(printed.render(40, open)).toEqual([]);
 });
 
-test("printed once more while it grows, it goes on below", () => {
+test("a growing block that is printed again continues below", () => {
   const printed = new PrintedBlocks();
   const half = [thought("r/0"), text("r/1", "one\n\ntw", { generating: true })];
   printed.update(half);
@@ -112,7 +112,7 @@ test("printed once more while it grows, it goes on below", () => {
   ]);
 });
 
-test("after another size an answer goes on behind what has left the window, also within a row", () => {
+test("after a resize, an answer continues after the part that has left the window, even within a row", () => {
   const printed = new PrintedBlocks();
   printed.update([text("r/0", "- **one** two three four\n- fi", { generating: true })]);
   expect(printed.render(12, view)).toEqual(["- one two", "  three four", "- fi"]);
@@ -123,7 +123,7 @@ test("after another size an answer goes on behind what has left the window, also
   expect(printed.render(40, view)).toEqual(["ee four", "- five"]);
 });
 
-test("a superseded attempt is one row, and all of it unfolded", () => {
+test("a superseded attempt is one row when folded, and complete when unfolded", () => {
   const printed = new PrintedBlocks();
   printed.update([thought("r/0"), text("r/1", "half")]);
   printed.update([
@@ -136,7 +136,7 @@ test("a superseded attempt is one row, and all of it unfolded", () => {
   expect(printed.render(60, open)).toContain("half");
 });
 
-test("a branch leaves what was printed and goes on below", () => {
+test("a branch keeps everything printed and continues below", () => {
   const printed = new PrintedBlocks();
   printed.update([text("r/0", "first")]);
   printed.detach();
@@ -152,7 +152,7 @@ test("history that is not printed again is skipped", () => {
   expect(printed.render(40, view)).toEqual(["new"]);
 });
 
-test("started over, what was printed stays and all is printed anew, also what was skipped or had left the window", () => {
+test("starting over keeps everything printed and prints all blocks again, even skipped ones and those out of the window", () => {
   const printed = new PrintedBlocks();
   const blocks = [text("r/0", "skipped"), text("r/1", "gone"), text("r/2", "shown")];
   printed.skip(blocks.slice(0, 1));

@@ -1,6 +1,6 @@
 /**
- * What is on the screen above the input: blocks and notes in the order they came. A finished entry is printed once;
- * when it leaves the window it is the terminal's. Only what is still in the window follows a toggle.
+ * The content of the screen above the input: blocks and notes in order of arrival. A finished entry is printed once; when
+ * it leaves the window it belongs to the terminal. A toggle affects only entries still in the window.
  */
 
 import type { Block } from "../fragments/index.ts";
@@ -12,30 +12,30 @@ import { fit } from "./terminal-library.ts";
 import type { View } from "./view-state.ts";
 
 interface Entry {
-  /** A note has none. */
+  /** Undefined for a note. */
   readonly block: string | undefined;
   piece: BlockPiece;
-  /** Stands apart from what is above it. */
+  /** True if an empty row separates it from the entry above. */
   spaced: boolean;
-  /** As it was last drawn, and whether it was finished and unfolded then. */
+  /** The rows last drawn; the next two fields say whether it was finished and unfolded then. */
   shown: Rows;
   shownFinished: boolean;
   shownOpen: boolean;
-  /** So many characters of it stand above already: it goes on behind them. */
+  /** The number of its characters that are already printed above; drawing continues after them. */
   skipped: number;
-  /** The last rows, while nothing they depend on has changed. */
+  /** The last rows, valid until something they depend on changes. */
   cache: { readonly key: string; readonly rows: Rows } | undefined;
-  /** Rows of it that have left the window: they stay as they were. */
+  /** Its rows that have left the window and can no longer change. */
   pinned: Rows;
-  /** Its block is no longer on the active path: it stays as it was printed. */
+  /** True if its block is no longer on the active path; it stays as it was printed. */
   detached: boolean;
 }
 
 export class PrintedBlocks {
   #entries: Entry[] = [];
-  /** Pieces that are the terminal's now, and whether they were finished when they left. */
+  /** Pieces that have left the window, and whether they were finished then. */
   readonly #left = new Map<string, boolean>();
-  /** Of those that fold: how they were printed. */
+  /** For foldable pieces: how they were printed. */
   readonly #printed = new Map<
     string,
     { readonly folds: Folds; readonly block: string; readonly open: boolean }
@@ -46,7 +46,7 @@ export class PrintedBlocks {
   #notes = 0;
   #lastKind = "";
 
-  /** When this viewer first saw the block: for the seconds of something that generates. */
+  /** The time when this viewer first saw the block, for counting seconds while it generates. */
   since(id: string, now: number): number {
     const known = this.#since.get(id);
     if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export class PrintedBlocks {
     return now;
   }
 
-  /** History that is not printed again. */
+  /** Excludes blocks of the history from printing. */
   skip(blocks: readonly Block[]): void {
     for (const { id } of blocks) this.#skipped.add(id);
   }
@@ -66,12 +66,12 @@ export class PrintedBlocks {
     this.#push(undefined, { key, kind: "note", finished: true, folds: undefined, draw });
   }
 
-  /** Whether anything that can still be painted folds this way. */
+  /** Returns whether any entry that can still be repainted folds this way. */
   folds(folds: Folds): boolean {
     return this.#entries.some(({ piece, pinned }) => piece.folds === folds && pinned.length === 0);
   }
 
-  /** Whether something of these blocks has left the window printed the other way. */
+  /** Returns whether part of these blocks has left the window in the other state. */
   isLeftBehind(folds: Folds, open: boolean, blocks?: readonly Block[]): boolean {
     const ids = blocks === undefined ? undefined : new Set(blocks.map(({ id }) => id));
     return [...this.#printed.values()].some(
@@ -79,7 +79,7 @@ export class PrintedBlocks {
     );
   }
 
-  /** These are printed once more, below everything; what was printed of them stays where it is. */
+  /** Prints these blocks again below everything; earlier prints of them stay. */
   again(blocks: readonly Block[]): void {
     const ids = new Set(blocks.map(({ id }) => id));
     this.#entries = this.#entries.filter(({ piece, block }) => piece.finished || !ids.has(block ?? ""));
@@ -93,7 +93,7 @@ export class PrintedBlocks {
     for (const id of ids) this.#seen.delete(id);
   }
 
-  /** The path goes on elsewhere: what was printed stays. */
+  /** Called when the path branches; everything printed stays. */
   detach(): void {
     for (const entry of this.#entries) {
       entry.detached = true;
@@ -103,7 +103,7 @@ export class PrintedBlocks {
     this.#seen.clear();
   }
 
-  /** All of it is void: what is told from now on is printed, whatever was printed before. */
+  /** Discards the state, so that everything from now on is printed, even if it was printed before. */
   startOver(): void {
     for (const entry of this.#entries) {
       entry.detached = true;
@@ -136,7 +136,7 @@ export class PrintedBlocks {
     });
   }
 
-  /** The first rows of the last frame have left the window. Returns how many of them belong to whole entries. */
+  /** Called when the first rows of the last frame have left the window. Returns how many belong to whole entries. */
   release(gone: number): number {
     let dropped = 0;
     for (let entry = this.#entries[0]; entry !== undefined && dropped < gone; entry = this.#entries[0]) {
@@ -151,7 +151,7 @@ export class PrintedBlocks {
     return dropped;
   }
 
-  /** For another size of the terminal: what was drawn finished stays as the terminal shows it. Returns its rows. */
+  /** Called before a resize: entries drawn as finished stay as the terminal shows them. Returns their number of rows. */
   releaseFinished(): number {
     let dropped = 0;
     for (let entry = this.#entries[0]; entry?.shownFinished === true; entry = this.#entries[0]) {
@@ -161,7 +161,7 @@ export class PrintedBlocks {
     return dropped;
   }
 
-  /** After another size: these rows of the last frame stand above for good. What goes on, goes on behind them. */
+  /** Called after a resize: these rows of the last frame stay above permanently, and growing entries continue after them. */
   resume(gone: Gone): void {
     let { rows, columns } = gone;
     this.#entries = this.#entries.filter((entry) => {
@@ -174,7 +174,7 @@ export class PrintedBlocks {
       const part = isAllGone ? [] : [fit(shown[rows] ?? "", columns, "")];
       rows -= whole.length;
       if (!isAllGone) columns = 0;
-      // An answer goes on where it is; anything else that ends out of sight is told again.
+      // An answer continues where it is; any other entry that ends out of sight is printed again.
       if (isAllGone && shown.length > 0 && entry.piece.kind !== "text") {
         this.#left.set(entry.piece.key, entry.shownFinished);
         return false;
@@ -196,7 +196,7 @@ export class PrintedBlocks {
     this.#printed.set(piece.key, { folds: piece.folds, block, open: shownOpen });
   }
 
-  /** Partly out of the window: what is finished can no longer be folded or unfolded. */
+  /** Called when an entry is partly out of the window. A finished one can no longer be folded or unfolded. */
   #pin(entry: Entry, rows: Rows, gone: number): void {
     entry.pinned = rows.slice(0, gone);
     if (!entry.piece.finished) return;
@@ -219,7 +219,7 @@ export class PrintedBlocks {
       return;
     }
     const left = this.#left.get(piece.key);
-    // What ended out of sight is told again, where a person looks.
+    // A piece that ended out of sight is printed again where the user can see it.
     if (left === undefined || (!left && piece.finished)) {
       this.#left.delete(piece.key);
       this.#push(block, piece);
@@ -234,10 +234,10 @@ export class PrintedBlocks {
   }
 }
 
-/** Rows of work stand close together; what is said stands apart. */
+/** Kinds printed without empty rows between them; messages are separated. */
 const WORK: ReadonlySet<string> = new Set(["reasoning", "tool", "notice"]);
 
-/** A piece is named after its block. */
+/** A piece's key starts with its block's id. */
 function blockOf(key: string): string {
   return key.split("#", 1)[0] ?? key;
 }

@@ -1,6 +1,6 @@
 /**
- * A thought. Generating: its current title, unfolded the text so far under the ticked titles of earlier parts. Done:
- * how long it took, unfolded all parts. Both ways it can be folded at any time.
+ * Draws reasoning. While generating, it shows the current title; unfolded, also the text so far below the ticked titles
+ * of earlier parts. When done, it shows the duration; unfolded, also all parts. It can be folded at any time.
  */
 
 import { inert, inertLine } from "../../base/support/index.ts";
@@ -13,7 +13,7 @@ const MARGIN = "  ";
 const MAX_TITLE = 80;
 
 export function reasoningRows(block: ReasoningBlock, width: number, view: View): Rows {
-  // With nothing to show there is nothing to unfold (R14).
+  // Without parts there is nothing to unfold (R14).
   const open = view.reasoningOpen && block.parts.length > 0;
   const sign = open ? "▾" : "▸";
   if (!block.generating) {
@@ -28,7 +28,7 @@ export function reasoningRows(block: ReasoningBlock, width: number, view: View):
   return open ? [...label, ...indent(partsSoFar(block, width - MARGIN.length, view), MARGIN)] : label;
 }
 
-/** A label never breaks: one row per thought, whatever the width, except where it has facts a person must see. */
+/** Wraps a label to at most three rows; a longer one is cut to one row. */
 function fitted(label: string, width: number, view: View): Rows {
   const rows = textRows(label, width);
   return rows.length <= 3 ? rows.map((row) => view.style.dim(row)) : [view.style.dim(fit(label, width))];

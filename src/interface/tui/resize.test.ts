@@ -1,6 +1,6 @@
 /**
- * Another size in the middle of an answer, on a terminal emulator that breaks rows anew: whatever the sizes, when the
- * turn has ended every word of the answer stands in scrollback and screen exactly once, in order.
+ * Resizes in the middle of an answer, on a terminal emulator that rewraps rows. Whatever the sizes, when the turn has
+ * ended, scrollback and screen contain every word of the answer exactly once, in order.
  */
 
 import xterm from "@xterm/headless";
@@ -28,7 +28,7 @@ class Run {
   text = "";
   generating = true;
   draft = "";
-  /** As the process knows it: tmux tells of a new size later than it has it. */
+  /** The size that the process knows: tmux reports a new size after it has applied it. */
   #told: Size;
   #settled: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
@@ -99,7 +99,7 @@ class Run {
     await this.#last;
   }
 
-  /** Several, as somebody does who drags the edge. The first is told at once, the last when they are over. */
+  /** Applies several sizes, like dragging the edge. The first is reported at once, the last after all of them. */
   async resize(sizes: readonly Size[], between: () => Promise<void>): Promise<void> {
     for (const [at, size] of sizes.entries()) {
       this.terminal.resize(size.columns, size.rows);
@@ -120,7 +120,7 @@ class Run {
     await this.#last;
   }
 
-  /** Everything that was ever shown and is not erased; rows the terminal broke are whole again. */
+  /** Everything shown and not erased, with rows that the terminal wrapped joined again. */
   get everything(): string {
     const { active } = this.terminal.buffer;
     let all = "";
@@ -159,7 +159,7 @@ class Run {
   }
 }
 
-/** Words with their numbers, in paragraphs, lists and fences. */
+/** Numbered words in paragraphs, lists and fences. */
 function answerOf(shape: readonly ("long" | "short" | "list" | "fence")[]): string {
   let next = 0;
   const words = (count: number): string => Array.from({ length: count }, () => `w${(next += 1)}.`).join(" ");
@@ -175,7 +175,7 @@ function answerOf(shape: readonly ("long" | "short" | "list" | "fence")[]): stri
     .join("\n\n");
 }
 
-/** Without spaces: a word that was half written when its row left the window goes on in the next. */
+/** Ignores spaces, because a word that was half written when its row left the window continues in the next row. */
 const numbersIn = (text: string): readonly number[] =>
   [...text.replaceAll(/\s/g, "").matchAll(/w(\d+)\./g)].map(([, n]) => Number(n));
 
@@ -222,7 +222,7 @@ test(
           await run.draw();
           await run.end();
           expect(numbersIn(run.everything)).toEqual(numbersIn(answer));
-          expect(run.everything).not.toMatch(/❯|● Working|gpt-5/); // the footer is gone, too
+          expect(run.everything).not.toMatch(/❯|● Working|gpt-5/); // the footer is gone too
         },
       ),
       runs(RUNS),

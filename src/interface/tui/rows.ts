@@ -1,7 +1,7 @@
 /**
- * Rows: what a component renders to. A row is text with styles, at most as wide as the terminal, without a line feed.
+ * Components render to rows. A row is text with styles, at most as wide as the terminal, without a line feed.
  *
- * `sealed` is the last gate before the terminal: whatever a component did, only text and styles pass it.
+ * `sealed` is the last gate before the terminal: only text and styles pass it.
  */
 
 import { inert } from "../../base/support/index.ts";
@@ -18,10 +18,10 @@ export function sealed(row: string, width: number): string {
   return fit(safe.join(""), width);
 }
 
-/** Drawn by us, and different at another width: no part of the text. */
+/** Spaces and frames, which depend on the width and are not part of the text. */
 const DRAWN = /[\s\u2500-\u257F]/u;
 
-/** What is said in rows, whatever their width: characters that are neither space nor frame. */
+/** Counts the characters that are neither spaces nor frames, so the result does not depend on the width. */
 export function charactersIn(rows: Rows): number {
   let found = 0;
   for (const row of rows) {
@@ -32,7 +32,7 @@ export function charactersIn(rows: Rows): number {
   return found;
 }
 
-/** Without the first characters, counted as `charactersIn` does, and without the rows they filled. */
+/** Removes the first characters, counted like `charactersIn`, and the rows they filled. */
 export function without(rows: Rows, characters: number): Rows {
   let left = characters;
   for (const [index, row] of rows.entries()) {
@@ -44,7 +44,7 @@ export function without(rows: Rows, characters: number): Rows {
   return [];
 }
 
-/** The rest of a row, in the style that holds there. */
+/** Returns the rest of a row in its style. */
 function behind(row: string, characters: number): string {
   let left = characters;
   let rest = "";
@@ -61,7 +61,7 @@ function behind(row: string, characters: number): string {
   return rest;
 }
 
-/** Untrusted text, wrapped, each row behind a margin. */
+/** Makes text inert, wraps it, and indents each row. */
 export function textRows(text: string, width: number, margin = ""): Rows {
   return indent(wrap(inert(text), width - margin.length), margin);
 }
@@ -70,14 +70,14 @@ export function indent(rows: Rows, margin: string): Rows {
   return rows.map((row) => margin + row);
 }
 
-/** The last rows, with a word about those before them. */
+/** Returns the last rows, below a note about the hidden ones. */
 export function tail(rows: Rows, most: number, more: (hidden: number) => string): Rows {
   if (rows.length <= most) return rows;
   const shown = Math.max(1, most - 1);
   return [more(rows.length - shown), ...rows.slice(-shown)];
 }
 
-/** The first rows, with a word about those behind them. */
+/** Returns the first rows, above a note about the hidden ones. */
 export function head(rows: Rows, most: number, more: (hidden: number) => string): Rows {
   if (rows.length <= most) return rows;
   const shown = Math.max(1, most - 1);

@@ -48,7 +48,7 @@ function createTerminal(): {
   return { terminal, screen, written: () => last, lines, bytes: () => bytes };
 }
 
-test("rows that leave the window stay in the scrollback; the rest is painted anew", async () => {
+test("rows that leave the window stay in the scrollback; the rest is repainted", async () => {
   const { screen, written, lines } = createTerminal();
   const said = Array.from({ length: 20 }, (_, at) => `row ${at}`);
   for (let count = 1; count <= said.length; count += 1) {
@@ -61,7 +61,7 @@ test("rows that leave the window stay in the scrollback; the rest is painted ane
   expect(lines()).toEqual([...said.slice(0, 18), "changed", "input"]);
 });
 
-test("what the terminal shows is the frame, for any frames that change only what is in the window", async () => {
+test("the terminal shows the frame, for any frames that change only rows in the window", async () => {
   const row = fc.stringMatching(/^[a-z]{0,20}$/);
   await fc.assert(
     fc.asyncProperty(
@@ -92,11 +92,11 @@ test("a row as wide as the terminal keeps its last column, and a wider one is cu
   screen.draw({ rows: [full, "日".repeat(COLUMNS / 2), "y".repeat(COLUMNS + 5), "end"], cursor: undefined });
   await written();
   expect(lines()).toEqual([full, "日".repeat(COLUMNS / 2), `${"y".repeat(COLUMNS - 1)}…`, "end"]);
-  // Behind a full row xterm still stands on its last column and would erase that (this emulator would not).
+  // After a full row, xterm's cursor is still on the last column and would erase it (this emulator's would not).
   expect(bytes()).not.toContain("\u001B[K");
 });
 
-test("whatever a component returns, the terminal is never told anything but text and styles", async () => {
+test("only text and styles reach the terminal, whatever a component returns", async () => {
   const { terminal, screen, written } = createTerminal();
   let replies = "";
   terminal.onData((data) => {

@@ -1,10 +1,10 @@
 /**
- * Inline painting in the normal buffer. Rows are counted from the first one ever painted. Those that have left the
- * window belong to the terminal's scrollback and are never touched again; those still in the window can be painted
- * anew. There is no alternate screen, and nothing above our own first row is ever erased.
+ * Paints inline in the normal buffer. Rows are counted from the first one ever painted. Rows that have left the window
+ * belong to the terminal's scrollback and are never touched again; rows still in the window can be repainted. There is no
+ * alternate screen, and nothing above our first row is ever erased.
  *
- * Where the window's edge is follows from counting alone: row `high`, the lowest ever painted, has been on the screen,
- * so the row `high - height + 1` and all below it still are.
+ * Counting gives the top of the window: row `high`, the lowest one ever painted, has been on the screen, so row
+ * `high - height + 1` and all rows below it still are.
  */
 
 import { sealed, type Rows } from "./rows.ts";
@@ -18,18 +18,18 @@ export interface ScreenOutput {
 
 export interface Frame {
   readonly rows: Rows;
-  /** Where a person types; hidden when undefined. */
+  /** The position of the cursor; undefined hides it. */
   readonly cursor: { readonly row: number; readonly column: number } | undefined;
 }
 
-/** The first rows of a frame, and so many columns of the one behind them. */
+/** The number of leading rows of a frame, and of columns of the row after them. */
 export interface Gone {
   readonly rows: number;
   readonly columns: number;
 }
 
 const ESC = "\u001B";
-/** Synchronized output: a terminal that knows it shows the whole update at once, others ignore it. */
+/** Synchronized output: terminals that support it show the whole update at once; others ignore it. */
 const BEGIN = `${ESC}[?2026h`;
 const END = `${ESC}[?2026l`;
 const HIDE = `${ESC}[?25l`;
@@ -38,7 +38,7 @@ const RESET = `${ESC}[0m`;
 
 export class Screen {
   readonly #output: ScreenOutput;
-  /** What stands on the rows of the last frame. */
+  /** The rows of the last frame. */
   #painted: Rows = [];
   /** The lowest row ever painted, counted like the rows of a frame. */
   #high = -1;
@@ -53,12 +53,12 @@ export class Screen {
     this.#height = output.rows;
   }
 
-  /** How many leading rows of the last frame have left the window for good. */
+  /** The number of leading rows of the last frame that have left the window permanently. */
   get gone(): number {
     return Math.max(0, Math.min(this.#painted.length, this.#high - this.#height + 1));
   }
 
-  /** The first rows are the terminal's from now on: the next frame begins behind them. */
+  /** Leaves the first rows to the terminal; the next frame starts after them. */
   forget(rows: number): void {
     this.#painted = this.#painted.slice(rows);
     this.#high -= rows;
@@ -79,12 +79,12 @@ export class Screen {
   }
 
   /**
-   * The terminal has another size. It may have broken our rows anew; how is known only for the rows below the last
-   * `forget`, so these are erased and everything before them is left as the terminal shows it. Says what of them has
-   * left the window meanwhile, and so could not be erased.
+   * Called when the terminal has a new size. The terminal may have rewrapped our rows. How is known only for the rows
+   * after the last `forget`, so these are erased and everything before them stays as the terminal shows it. Returns the
+   * part of them that has left the window in the meantime and could not be erased.
    *
-   * The row of the cursor is taken as one: xterm.js leaves it alone, others break it. Going up too little leaves a
-   * row behind; going up too far would erase what is not ours.
+   * The cursor's row counts as one row: xterm.js does not wrap it, others do. Moving up too little leaves a row behind;
+   * moving up too far would erase rows that are not ours.
    */
   resize(): Gone {
     const { columns, rows: height } = this.#output;
@@ -106,14 +106,14 @@ export class Screen {
     return { rows, columns: left * columns };
   }
 
-  /** Leaves the cursor on a row of its own below everything. */
+  /** Moves the cursor to an empty row below everything. */
   end(): void {
     const last = this.#painted.length - 1;
     this.#output.write(`${last < 0 ? "\r" : `${this.#moveTo(last)}\r\n`}${RESET}${SHOW}`);
     this.#reset();
   }
 
-  /** The next frame begins where the cursor stands. */
+  /** Makes the next frame start at the cursor. */
   #reset(): void {
     this.#painted = [];
     this.#high = -1;
@@ -121,7 +121,7 @@ export class Screen {
     this.#cursorColumn = 0;
   }
 
-  /** The first row that differs and can still be painted. */
+  /** Returns the first row that differs and can still be painted. */
   #firstChange(rows: Rows): number | undefined {
     const most = Math.max(rows.length, this.#painted.length);
     for (let row = this.gone; row < most; row += 1) {
@@ -131,7 +131,7 @@ export class Screen {
   }
 
   #moveTo(row: number): string {
-    // Below the last painted row there may be none yet: it is made by a line feed.
+    // A row below the last painted one may not exist yet; a line feed creates it.
     const target = Math.min(row, Math.max(0, this.#painted.length - 1));
     const move = this.#step(target, 0);
     if (row === target || this.#painted.length === 0) return move;
@@ -150,12 +150,12 @@ export class Screen {
     let out = "";
     for (let row = from; row < rows.length; row += 1) {
       if (row > from) out += "\r\n";
-      // Erased before, not after: behind a full row the cursor still stands on its last column.
+      // Erase before writing: after a full row, the cursor is still on its last column.
       out += `${ESC}[2K${rows[row] ?? ""}${RESET}`;
       this.#cursorRow = row;
     }
     if (rows.length === 0) return `${ESC}[J`;
-    // Rows that are no longer there, below the last one.
+    // Erase old rows below the last one.
     if (this.#painted.length > rows.length) {
       const below = from < rows.length;
       out += below ? `\r\n${ESC}[J${ESC}[A` : `${ESC}[J`;

@@ -1,6 +1,6 @@
 /**
- * The last rows: where, which session, tokens, cost if known, context, model and effort. On a narrow terminal it takes
- * more rows instead of leaving something out.
+ * The status line: directory, session, tokens, cost if known, context, model and effort. On a narrow terminal it takes
+ * more rows and leaves nothing out.
  */
 
 import type { ContextUse, Usage } from "../../base/events/index.ts";
@@ -16,7 +16,7 @@ export interface StatusParts {
   readonly costUsd: number | undefined;
   readonly model: string;
   readonly effort: string | undefined;
-  /** How full the model's context is, if anybody has counted. */
+  /** How full the model's context is, if known. */
   readonly context: ContextUse | undefined;
   readonly reading: boolean;
 }
@@ -27,13 +27,13 @@ export function statusRows(parts: StatusParts, width: number, style: Style): Row
   const left = [
     inertLine(parts.directory, 60),
     inertLine(parts.session, 40),
-    ...(parts.reading ? ["reading only"] : []),
+    ...(parts.reading ? ["read-only"] : []),
   ];
   const middle = tokensOf(parts);
   const effort = parts.effort === undefined ? "" : `:${parts.effort}`;
   const model = inertLine(`${parts.model}${effort}`, 60);
   const texts = [left.join(" · "), middle.join(" "), model].filter((text) => text !== "");
-  // Not spread over the whole width: a terminal that gets narrower breaks only rows that are too long for it.
+  // Do not pad to the whole width: a terminal that gets narrower wraps only rows that are too long.
   const whole = texts.join("  │  ");
   if (widthOf(whole) <= width) return [style.dim(whole)];
   return broken([...left, ...middle, model], width).map((row) => style.dim(row));
@@ -58,7 +58,7 @@ function contextPart(context: ContextUse | undefined): readonly string[] {
   return [`ctx ${Math.round(100 * fraction)}% of ${short(contextTokens)}`];
 }
 
-/** As many on a row as fit. */
+/** Puts as many parts on a row as fit. */
 function broken(parts: readonly string[], width: number): Rows {
   const rows: string[] = [];
   for (const part of parts) {

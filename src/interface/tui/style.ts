@@ -1,6 +1,6 @@
 /**
- * Colours and weights of the terminal interface. Without colour (`NO_COLOR`) every style is the text itself: nothing
- * that is said is said by colour alone.
+ * Colours and weights of the terminal interface. Without colour (`NO_COLOR`), styles leave the text unchanged: nothing is
+ * conveyed by colour alone.
  */
 
 export type Paint = (text: string) => string;

@@ -1,8 +1,8 @@
 /**
- * What comes from pi-tui, and nowhere else but here and in `line-editor.ts`: widths, wrapping, Markdown, keys. Its
- * screen is not used: it clears the scrollback when the width changes (docs/adr/0011).
+ * Wraps pi-tui: widths, wrapping, Markdown, keys. Only this file and `line-editor.ts` import the library. Its screen is
+ * not used, because it clears the scrollback when the width changes (docs/adr/0011).
  *
- * Everything that goes in must be inert already: the library measures and passes on control bytes as they are.
+ * All text passed in must already be inert: the library measures control bytes and passes them on unchanged.
  */
 
 import {
@@ -19,20 +19,20 @@ import {
 
 import type { Style } from "./style.ts";
 
-// Links show their target as text; nothing is ever sent but text and styles.
+// Links show their target as text; only text and styles are ever sent.
 setCapabilities({ images: null, trueColor: false, hyperlinks: false });
 
-/** In columns; styles count nothing. */
+/** Returns the width in columns, without styles. */
 export function widthOf(text: string): number {
   return visibleWidth(text);
 }
 
-/** At word edges; longer words are broken. At least one row. */
+/** Wraps between words and breaks words that are too long. Returns at least one row. */
 export function wrap(text: string, width: number): readonly string[] {
   return wrapTextWithAnsi(spaced(text), Math.max(1, width));
 }
 
-/** On one row, cut with a sign. */
+/** Cuts a text to one row and marks the cut with `sign`. */
 export function fit(text: string, width: number, sign = "…"): string {
   if (width <= 0) return "";
   return visibleWidth(text) <= width ? text : truncateToWidth(text, width, sign);
@@ -58,7 +58,7 @@ export function markdownRows(text: string, width: number, style: Style): readonl
   return new Markdown(spaced(text), 0, 0, theme).render(Math.max(1, width)).map((row) => row.trimEnd());
 }
 
-/** A tab moves to a stop that depends on the column; spaces do not. */
+/** Replaces tabs, whose width depends on the column, with spaces. */
 function spaced(text: string): string {
   return text.replaceAll("\t", "    ");
 }
@@ -67,7 +67,7 @@ export function isKey(data: string, ...names: readonly KeyId[]): boolean {
   return names.some((name) => matchesKey(data, name));
 }
 
-/** Long enough for a slow line to deliver the rest of a sequence, short enough for a person who presses Esc. */
+/** Long enough for a slow connection to deliver the rest of a sequence, short enough for a user who presses Esc. */
 const ESCAPE_MS = 30;
 
 export interface InputReader {
@@ -78,11 +78,11 @@ export interface InputReader {
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const KITTY_ANSWER = /^\u001B\[\?\d+u$/;
 
-/** Cuts what the terminal sends into single keys and whole pastes. */
+/** Splits the terminal's input into single keys and whole pastes. */
 export function readInput(on: {
   readonly key: (data: string) => void;
   readonly paste: (text: string) => void;
-  /** The terminal knows the Kitty keyboard protocol: Shift+Enter can be told from Enter. */
+  /** Called if the terminal supports the Kitty keyboard protocol, which distinguishes Shift+Enter from Enter. */
   readonly kitty: () => void;
 }): InputReader {
   const buffer = new StdinBuffer({ timeout: ESCAPE_MS });

@@ -1,6 +1,6 @@
 /**
- * What the terminal is asked to do differently while it is ours: pastes in brackets, and keys in full where it knows
- * the Kitty protocol. Given back whenever somebody else gets the terminal, a shell after Ctrl+Z included.
+ * The terminal modes that the interface switches on: bracketed paste, and the Kitty keyboard protocol if supported. They
+ * are switched off whenever another program gets the terminal, including a shell after Ctrl+Z.
  */
 
 const PASTE_ON = "\u001B[?2004h";
@@ -21,7 +21,7 @@ export class TerminalModes {
     this.#write(PASTE_ON + (this.#kitty ? KITTY_ON : ASK_KITTY));
   }
 
-  /** It has answered that it knows the protocol. */
+  /** Called when the terminal has answered that it supports the protocol. */
   knowsKitty(): void {
     if (this.#kitty) return;
     this.#kitty = true;

@@ -1,4 +1,4 @@
-/** A call and its result: one row folded; unfolded the exact arguments and the result. */
+/** Draws a call and its result: one row when folded, the exact arguments and the result when unfolded. */
 
 import type { ToolStatus } from "../../base/events/index.ts";
 import { inert, inertLine, isObject, stringOf, tryParseJson } from "../../base/support/index.ts";
@@ -41,7 +41,7 @@ const RESULT_SIGNS: Readonly<Record<ToolStatus, readonly [sign: string, paint: k
   outcome_unknown: ["?", "warn"],
 };
 
-/** Of a call that did not simply do what it should. */
+/** The labels of calls that did not succeed. */
 export const TOOL_STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
   error: "failed",
   denied: "denied",
@@ -51,7 +51,7 @@ export const TOOL_STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = 
   outcome_unknown: "outcome unknown",
 };
 
-/** From the most to the least important; beside the tool's name, what has no room is left out. */
+/** Shows facts from the most to the least important, and leaves out those that do not fit next to the tool's name. */
 function tailOf(facts: readonly string[], room: number): string {
   const tails = facts.map((_, at) => ` · ${facts.slice(0, facts.length - at).join(" · ")}`);
   return tails.find((one) => one.length <= room) ?? "";
@@ -79,7 +79,7 @@ function durationOf(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : formatDuration(ms);
 }
 
-/** The one argument that says most, else all of them. */
+/** Returns the most telling argument, or all of them. */
 function summaryOf(block: ToolBlock): string {
   const parsed = tryParseJson(block.arguments);
   if (!isObject(parsed)) return inertLine(block.arguments, 200);
@@ -94,7 +94,7 @@ function summaryOf(block: ToolBlock): string {
   return names.length === 0 ? "" : inertLine(block.arguments, 200);
 }
 
-/** Folded, a person still sees what runs now and why something failed. */
+/** Shows, even when folded, the current progress and why a call failed. */
 function worthSeeing(block: ToolBlock, width: number, view: View): Rows {
   const { result, progress } = block;
   if (result === undefined) {
@@ -107,7 +107,7 @@ function worthSeeing(block: ToolBlock, width: number, view: View): Rows {
   );
 }
 
-/** As much as fits on the screen beside the rest: more could not be folded again. */
+/** The number of rows that fit on the screen with the rest; a longer block could not be folded again. */
 function mostRows(view: View): number {
   return Math.max(8, view.height - 12);
 }
@@ -127,7 +127,7 @@ function outcomeRows({ result, progress }: ToolBlock, width: number, view: View)
   return tail(rows, growingRows(view), (hidden) => `… ${count(hidden, "row")} above`);
 }
 
-/** An edit as what goes and what comes; anything else one argument a line, exactly. */
+/** Shows an edit as removed and added text, and any other call as one exact argument per line. */
 function argumentRows(text: string, width: number, { style }: View): Rows {
   const parsed = tryParseJson(text);
   if (!isObject(parsed)) return text === "" ? [] : textRows(text, width);

@@ -1,4 +1,4 @@
-/** What the interface is given, and what it gives back. */
+/** The options of the interface, and its result. */
 
 import type { SessionHandle } from "../../base/api/index.ts";
 import type { ChatEnd, Ports } from "./commands.ts";
@@ -6,9 +6,9 @@ import type { ScreenOutput } from "./screen.ts";
 import type { Style } from "./style.ts";
 
 export interface TuiTerminal extends ScreenOutput {
-  /** Takes the terminal: keys come one by one and are not echoed. The result gives it back. */
+  /** Switches the terminal to raw mode without echo. The returned function restores it. */
   start(on: { readonly input: (data: string) => void; readonly resize: () => void }): () => void;
-  /** Puts the process into the background; resolves when it is back. */
+  /** Suspends the process; resolves when it is in the foreground again. */
   readonly suspend?: () => Promise<void>;
 }
 
@@ -22,27 +22,27 @@ export interface TuiOptions {
   readonly terminal: TuiTerminal;
   readonly style: Style;
   readonly ports: Ports;
-  /** What an @ can name; absent where the session's files are not on this machine. */
+  /** Lists the files that an @ can name; absent if the session's files are not on this machine. */
   readonly files?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   readonly history: InputHistory;
-  /** Where the session works: its directory, or its server. */
+  /** The session's directory, or its server. */
   readonly directory: string;
   readonly now: () => number;
-  /** Ends the interface from outside: the process was told to stop. */
+  /** Ends the interface from outside, for example on a signal. */
   readonly signal?: AbortSignal;
-  /** What others say to the person meanwhile; the result ends it. */
+  /** Subscribes to messages of other parts of the program; the returned function unsubscribes. */
   readonly messages?: (listener: (text: string) => void) => () => void;
-  /** Told first. */
+  /** Shown first. */
   readonly intro?: string;
   /** Sent at once. */
   readonly first?: string;
-  /** Stands in the input at the start: what another session's interface gave back. */
+  /** The initial text of the input, given back by the interface of the previous session. */
   readonly draft?: string | undefined;
 }
 
 export type TuiEnd = ChatEnd & {
-  /** Typed and not sent. */
+  /** Messages that were typed and not sent. */
   readonly unsent: readonly string[];
-  /** A turn was under way. */
+  /** True if a turn was running. */
   readonly working: boolean;
 };

@@ -1,23 +1,21 @@
-/**
- * What is the viewer's own: what is unfolded, when it first saw something generating. None of it is in the log (law 9).
- */
+/** The viewer's own state: what is unfolded, when it first saw a block generating. None of it is in the log (law 9). */
 
 import type { Style } from "./style.ts";
 
 export interface View {
   readonly style: Style;
-  /** Ctrl+T. */
+  /** Toggled with Ctrl+T. */
   readonly reasoningOpen: boolean;
-  /** Ctrl+O. */
+  /** Toggled with Ctrl+O. */
   readonly toolsOpen: boolean;
-  /** Rows of the terminal: a block that is still growing must not outgrow the window. */
+  /** The rows of the terminal; a growing block must not become taller. */
   readonly height: number;
   readonly now: number;
-  /** When this viewer first saw the block. */
+  /** Returns the time when this viewer first saw the block. */
   readonly since: (id: string) => number;
 }
 
-/** At most this many rows of a block that is still being written, so that it can be folded again. */
+/** The maximum height of a growing block, so that it can be folded again. */
 export function growingRows(view: View): number {
   return Math.max(3, Math.floor(view.height / 2) - 2);
 }

@@ -1,4 +1,4 @@
-/** The three panes: sessions, conversation, inspector. On a narrow screen one at a time. */
+/** The three panes: sessions, conversation, inspector. A narrow screen shows one at a time. */
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
@@ -30,7 +30,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
   const open = useCallback(
     async (id: string | undefined, push: boolean) => {
       try {
-        // A link to a session that is gone makes no new one.
+        // A link to a removed session must not create a new one.
         const handle = await agent.open(id === undefined ? {} : { id, mode: "read" });
         shown.current = handle.id;
         setView((before) => {
@@ -44,7 +44,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
         setPane("conversation");
       } catch (error) {
         setProblem(messageOf(error));
-        setPane("conversation"); // where it is told
+        setPane("conversation"); // shows the problem
       }
     },
     [agent],
@@ -69,7 +69,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
   useEffect(() => {
     const fromAddress = (): void => {
       const id = sessionInAddress();
-      // Another event of the same session is no other session.
+      // The address may name another event of the same session.
       if (id !== undefined && id !== shown.current) void open(id, false);
     };
     fromAddress();
@@ -106,7 +106,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
             onSelect={setSelected}
             onInspect={(id) => {
               setSelected(id);
-              setPane("inspector"); // seen only where there is one pane at a time
+              setPane("inspector"); // has an effect only if one pane is shown at a time
             }}
             onOpen={(id) => void open(id, true)}
             onRemoved={remove}
@@ -143,8 +143,8 @@ function Session(props: SessionProps) {
   useTitle(view);
   const { turnsEnded } = view.facts;
   const { title } = view.handle;
-  // The list is asked again when a turn has ended, not with every delta. Counted, because a quick turn begins and ends
-  // between two drawings.
+  // Reload the list when a turn has ended, not with every delta. Turns are counted, because a quick one starts and ends
+  // between two draws.
   useEffect(() => onChange(), [turnsEnded, title]);
   return (
     <>
@@ -168,7 +168,7 @@ function Welcome({ onNew }: { readonly onNew: () => void }) {
   return (
     <section class="welcome">
       <h1>Throughline</h1>
-      <p>Choose a session, or begin one. Every thought a model has is kept, and goes back to it.</p>
+      <p>Choose a session, or start a new one. All reasoning of a model is kept and sent back to it.</p>
       <button type="button" class="primary" onClick={onNew}>
         New session
       </button>

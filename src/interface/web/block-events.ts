@@ -1,4 +1,4 @@
-/** Which events of the log a block stands for, and a block as Markdown. Pure. */
+/** Finds the events of a block, and renders a block as Markdown. Pure. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { type Block, reasoningLabel } from "../fragments/index.ts";
@@ -17,7 +17,7 @@ export function eventsOf(block: Block, events: readonly LoggedEvent[]): readonly
   );
 }
 
-/** The block an event is shown in, if it is shown. */
+/** Returns the block that shows an event, if one does. */
 export function blockOfSeq(
   seq: number,
   blocks: readonly Block[],
@@ -53,7 +53,7 @@ export function markdownOf(block: Block): string {
   }
 }
 
-/** The fence is longer than any inside. */
+/** Uses a fence longer than any in the text. */
 function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);

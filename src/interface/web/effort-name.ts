@@ -1,6 +1,4 @@
-/**
- * How hard the model is asked to think, in the words a person chooses from. `none` is what some providers call `off`.
- */
+/** The names of reasoning efforts that the page offers. Some providers call `off` `none`. */
 
 import { EFFORTS } from "../../base/events/index.ts";
 
@@ -11,5 +9,5 @@ export function effortName(effort: string): string {
 }
 
 export function effortText(effort: string): string {
-  return effort === "off" ? "off (no thinking)" : effort;
+  return effort === "off" ? "off (no reasoning)" : effort;
 }

@@ -1,4 +1,4 @@
-/** The page begins here: one connection to the server that sent it, then the interface. */
+/** The entry of the page: connects to the server that sent it, then shows the interface. */
 
 import { render } from "preact";
 
@@ -15,7 +15,7 @@ async function start(root: HTMLElement): Promise<void> {
   } catch (error) {
     render(
       <main class="failure" role="alert">
-        <h1>The server cannot be reached</h1>
+        <h1>Cannot reach the server</h1>
         <p>{messageOf(error)}</p>
         <p>Start it again with “throughline serve” and open the link it prints.</p>
       </main>,

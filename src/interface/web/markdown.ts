@@ -1,6 +1,6 @@
 /**
- * Markdown of models and tools as HTML that can do nothing: no script, no form, no frame, no picture from elsewhere, and
- * every link says where it leads.
+ * Renders Markdown of models and tools as harmless HTML: no scripts, forms, frames or external images, and every link
+ * shows its target.
  */
 
 import DOMPurify from "dompurify";
@@ -24,19 +24,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const marked = new Marked({ gfm: true, breaks: true, async: false });
 
-// HTML in Markdown is shown as text. The purifier would take it out, but its parser already asks the page's policy about
-// inline styles and handlers: nothing of that kind may get as far.
+// HTML in Markdown is shown as text. The purifier would remove it, but its parser already triggers the page's content
+// security policy for inline styles and handlers, so none may get that far.
 marked.use({
   renderer: { html: ({ text }) => text.replaceAll(ACTIVE, (found) => ENTITIES[found] ?? found) },
 });
 
-/** A purifier of our own: hooks of others do not reach it. */
+/** Our own purifier instance, which hooks of other code do not affect. */
 const purifier = DOMPurify(window);
 
 purifier.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName !== "A") return;
   const target = node.getAttribute("href") ?? "";
-  // Only addresses a person can judge; everything else is text.
+  // Keep only addresses that a user can judge; the rest becomes text.
   if (!/^https?:\/\//i.test(target)) {
     node.removeAttribute("href");
     return;

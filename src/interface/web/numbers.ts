@@ -1,4 +1,4 @@
-/** Numbers as a person reads them at a glance. */
+/** Formats numbers for reading at a glance. */
 
 export function compact(count: number): string {
   if (count < 1000) return String(Math.round(count));
@@ -6,7 +6,7 @@ export function compact(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** Nothing was spent, or nobody knows: then nothing is said. */
+/** Returns undefined if the cost is zero or unknown. */
 export function dollars(usd: number | undefined): string | undefined {
   if (usd === undefined || usd === 0) return undefined;
   return usd < 0.001 ? "<$0.001" : `$${usd.toFixed(usd < 1 ? 3 : 2)}`;

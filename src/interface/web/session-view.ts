@@ -1,6 +1,6 @@
 /**
- * One session as the page sees it: its events and the blocks they reduce to. History and live events go through the same
- * reduction, so a reload shows the same thing.
+ * One session on the page: its events and the blocks they reduce to. History and live events use the same reduction, so a
+ * reload shows the same blocks.
  */
 
 import type { SessionHandle } from "../../access/client/index.ts";
@@ -38,7 +38,7 @@ export class SessionView {
     return this.#events;
   }
 
-  /** Counts changes: what was computed from an older state is stale. */
+  /** Counts changes; values computed from an older version are stale. */
   get version(): number {
     return this.#version;
   }
@@ -47,7 +47,7 @@ export class SessionView {
     return this.#problem;
   }
 
-  /** The turn under way has not ended yet. */
+  /** True while a turn is running. */
   get busy(): boolean {
     return this.handle.writer === "live" && this.facts.openTurn !== undefined;
   }
@@ -82,12 +82,12 @@ export class SessionView {
     this.#changed();
   }
 
-  /** Many deltas, one drawing. */
+  /** Draws once for many deltas. */
   #changed(): void {
     this.#version += 1;
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // A hidden tab gets no animation frames; it is drawn all the same.
+    // A hidden tab gets no animation frames, so it is drawn by a timer.
     const draw = (): void => {
       this.#scheduled = false;
       for (const listener of this.#listeners) listener();

@@ -1,4 +1,4 @@
-/** Figures per step: tokens and times. Pure. */
+/** Tokens and times per step. Pure. */
 
 import type { RequestFacts } from "../../runtime/facts/index.ts";
 
@@ -10,11 +10,11 @@ export interface StepFigures {
     readonly reasoning: number;
     readonly answer: number;
   };
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly time: { readonly thinking: number; readonly tools: number; readonly answer: number };
 }
 
-/** Of the requests that have ended. */
+/** Returns the figures of the requests that have ended. */
 export function stepFigures(requests: readonly RequestFacts[]): readonly StepFigures[] {
   return requests
     .flatMap(({ end, thinkingMs, tools }) => (end === undefined ? [] : [{ end, thinkingMs, tools }]))

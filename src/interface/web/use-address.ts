@@ -1,13 +1,11 @@
-/**
- * The address and the title of the page follow what is shown: `/s/ID#SEQ` is the block that shows an event.
- */
+/** Keeps the address and the title of the page in step with its content: `/s/ID#SEQ` is the block that shows an event. */
 
 import { useEffect, useState } from "preact/hooks";
 
 import { blockOfSeq, eventsOf } from "./block-events.ts";
 import type { SessionView } from "./session-view.ts";
 
-/** Selects the block of the event in the address, as soon as the event is there. */
+/** Selects the block of the event in the address once the event has arrived. */
 export function useAddress(view: SessionView, onSelect: (id: string | undefined) => void): void {
   const [wanted, setWanted] = useState(seqInAddress);
   useEffect(() => {
@@ -18,7 +16,7 @@ export function useAddress(view: SessionView, onSelect: (id: string | undefined)
   const found = wanted === undefined ? undefined : blockOfSeq(wanted, view.blocks, view.events)?.id;
   useEffect(() => {
     if (found !== undefined) onSelect(found);
-    // Once per address: afterwards the reader chooses.
+    // Only once per address; afterwards the reader chooses.
   }, [found, wanted]);
 }
 

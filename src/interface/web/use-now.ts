@@ -1,4 +1,4 @@
-/** The time, told anew every second while somebody counts. */
+/** Returns the time, updated every second while `counting`. */
 
 import { useEffect, useState } from "preact/hooks";
 

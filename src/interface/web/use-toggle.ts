@@ -1,6 +1,6 @@
 /**
- * Whether a block is unfolded: the reader's own choice, remembered per block while the page is open, and nothing that the
- * model does changes it (law 9).
+ * Whether a block is unfolded. Only the reader changes this, never the model (law 9). It is remembered per block while
+ * the page is open.
  */
 
 import { useState } from "preact/hooks";

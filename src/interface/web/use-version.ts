@@ -1,4 +1,4 @@
-/** Draws a component again when its session has changed. */
+/** Redraws a component when its session has changed. */
 
 import { useEffect, useState } from "preact/hooks";
 

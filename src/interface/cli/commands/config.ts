@@ -114,18 +114,20 @@ function list(flags: ListFlags, terminal: Terminal): void {
   for (const { name, value, layer, location } of settings) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     terminal.stdout.write(
-      `${name.padEnd(20)} ${inertLine(text, 200)}  (${layer}${location === "" ? "" : `: ${inertLine(location, 300)}`})\n`,
+      `${name.padEnd(20)} ${inertLine(text, 200)}  (${layer === "usual" ? "default" : layer}${location === "" ? "" : `: ${inertLine(location, 300)}`})\n`,
     );
   }
   const { project } = loaded;
   if (project === undefined || ignored.length === 0) return;
   terminal.stderr.write(
-    `${inertLine(project.file, 300)} also sets ${ignored.join(", ")}, which needs your trust: throughline config trust\n`,
+    `${inertLine(project.file, 300)} also sets ${ignored.join(", ")}, which is ignored until you trust it: throughline config trust\n`,
   );
   for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
   if (project.changes.length > 0) terminal.stderr.write(`${changesText(project)}\n`);
   if (project.code?.problem !== undefined)
-    terminal.stderr.write(`It cannot be trusted as it is: ${inertLine(project.code.problem, 400)}\n`);
+    terminal.stderr.write(
+      `It cannot be trusted in its current state: ${inertLine(project.code.problem, 400)}\n`,
+    );
 }
 
 /** The hashes of the trusted files, without their contents. */

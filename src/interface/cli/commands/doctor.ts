@@ -64,7 +64,9 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   if (flags.json === true) {
     printJson(terminal.stdout, { ok: wrong === 0, findings });
   } else {
-    terminal.stdout.write(wrong === 0 ? "nothing is wrong\n" : `${wrong} wrong\n`);
+    terminal.stdout.write(
+      wrong === 0 ? "no problems found\n" : `${wrong} ${wrong === 1 ? "problem" : "problems"} found\n`,
+    );
   }
   return end() ?? (wrong === 0 ? EXIT.ok : EXIT.turnFailed);
 }

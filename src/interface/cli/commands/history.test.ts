@@ -57,7 +57,7 @@ async function eventsOf(id: string): Promise<readonly LoggedEvent[]> {
   return log.events;
 }
 
-test("undo takes back the last message by an event, and nothing is removed", async () => {
+test("undo takes back the last message by appending an event", async () => {
   const before = await eventsOf("talk");
   expect((await call(undoCommand, "talk")).code).toBe(0);
   const after = await eventsOf("talk");
@@ -76,7 +76,7 @@ test("retry answers the last message again", async () => {
   ]);
 });
 
-/** A session whose last turn ran a tool, and failed when it told the model of it. */
+/** A session whose last turn ran a tool and failed when it sent the result to the model. */
 async function failedAfterATool(id: string): Promise<void> {
   const server = await startEmulator({ faults: parseFaults("none;401") });
   afterTest(() => server.close());
@@ -87,7 +87,7 @@ async function failedAfterATool(id: string): Promise<void> {
   await session.close();
 }
 
-test("retry goes on from what a failed turn had finished; --from-message answers anew", async () => {
+test("retry continues after the finished steps of a failed turn; --from-message starts over", async () => {
   await failedAfterATool("failed");
   const before = await eventsOf("failed");
   expect((await call(retryCommand, "failed")).code).toBe(0);
@@ -105,7 +105,7 @@ test("retry goes on from what a failed turn had finished; --from-message answers
   expect(events.filter((event) => event.type === "branch")).toMatchObject([{ to: message?.seq }]);
 });
 
-test("edit says an earlier message differently; the next request has the new one only", async () => {
+test("edit changes an earlier message; the next request has only the new one", async () => {
   const message = (await eventsOf("talk")).find((event) => event.type === "user_message");
   const { code, out } = await call(editCommand, "talk", String(message?.seq), "Good", "morning");
   expect(code).toBe(0);
@@ -114,7 +114,7 @@ test("edit says an earlier message differently; the next request has the new one
   await expect(call(editCommand, "talk", "x", "y")).rejects.toMatchObject({ code: "number_invalid" });
 });
 
-test("fork makes a session that goes on by itself, with its title; the original stays", async () => {
+test("fork makes an independent session with the same title; the original stays", async () => {
   const before = await eventsOf("talk");
   const first = before.findIndex((event) => event.type === "turn_end");
   expect((await call(forkCommand, "talk", "--at", String(first), "--id", "child")).out).toBe("child\n");
@@ -131,7 +131,7 @@ test("fork makes a session that goes on by itself, with its title; the original 
   await expect(call(forkCommand, "talk", "--at", "9999")).rejects.toMatchObject({ code: "seq_unknown" });
 });
 
-test("a fork of a branch keeps the title that was given on another", async () => {
+test("a fork of a branch keeps a title that was given on another branch", async () => {
   await call(undoCommand, "talk");
   await call(undoCommand, "talk");
   await call(forkCommand, "talk", "--id", "child");

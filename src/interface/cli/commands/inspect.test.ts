@@ -47,7 +47,7 @@ async function inspect(...words: readonly string[]): Promise<string> {
   return written;
 }
 
-test("the timeline tells turns, requests, tools and what was left out", async () => {
+test("the timeline shows turns, requests, tools and what was left out", async () => {
   await playSession();
   const text = await inspect("--last");
   expect(text).toContain("› What is the weather in Paris and in Rome?");
@@ -75,7 +75,7 @@ test("a request is the body that was sent, and is verified by its hash", async (
   );
 });
 
-test("a difference names what was added; a preview for another model sends no thought", async () => {
+test("a diff shows what was added; a preview for another model sends no reasoning", async () => {
   await playSession();
   const difference = await inspect("looked-at", "--diff", "1", "2");
   expect(difference).toContain("the first item is the same");
@@ -97,7 +97,7 @@ function messageItem(text: string): string {
   return `{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"${text}","annotations":[]}]}`;
 }
 
-/** Answers with one message each, whose item is this text. */
+/** Answers every request with one message, whose item is this text. */
 function answering(items: readonly string[]): typeof fetch {
   let next = 0;
   return async () => {
@@ -115,7 +115,7 @@ function answering(items: readonly string[]): typeof fetch {
   };
 }
 
-test("a difference compares bytes: an escaped letter is not the letter", async () => {
+test("a diff compares bytes: an escaped letter differs from the letter", async () => {
   const first = messageItem(String.raw`caf\u00e9`);
   const second = messageItem("café");
   const agent = createAgent({

@@ -45,7 +45,7 @@ async function sessions(
   return { code, out, err };
 }
 
-test("list shows the newest first, with title and turns, and names a damaged log instead of failing", async () => {
+test("list shows the newest first, with title and turns, and shows a damaged log instead of failing", async () => {
   writeFileSync(join(home, "sessions", "broken.jsonl"), '{"not":"an event"}\n');
   const { code, out } = await sessions("list");
   expect(code).toBe(0);
@@ -71,7 +71,7 @@ test("show prints the conversation from the same blocks as every interface", asy
   expect(blocks.map(({ kind }) => kind)).toEqual(["user", "reasoning", "text", "turn_end"]);
 });
 
-test("search finds messages in any case", async () => {
+test("search ignores case", async () => {
   const hits = JSON.parse((await sessions("search", "HELLO", "--json")).out) as readonly {
     readonly id: string;
   }[];
@@ -79,13 +79,13 @@ test("search finds messages in any case", async () => {
   expect((await sessions("search", "nowhere to be found")).out).toBe("");
 });
 
-test("rename appends a title, by which the session is found afterwards", async () => {
+test("rename appends a title, and the session can be found by it", async () => {
   await sessions("rename", "first", "The \u001B[2J number");
   expect((await sessions("show", "The ␛[2J number")).out).toContain("Think of a number.");
   await expect(sessions("rename", "first", "  ")).rejects.toMatchObject({ code: "title_empty" });
 });
 
-test("rm says what would go, and removes everything beside the log only with --yes", async () => {
+test("rm shows what it would remove, and removes the log and its files only with --yes", async () => {
   writeFileSync(join(home, "sessions", "first.torn-10"), "x");
   expect(await sessions("rm", "first")).toMatchObject({
     code: 2,
@@ -100,7 +100,7 @@ test("rm says what would go, and removes everything beside the log only with --y
   expect(readdirSync(join(home, "sessions"))).toEqual(["second.jsonl", "second.summary"]);
 });
 
-test("path names the log, or the folder", async () => {
+test("path prints the path of the log, or of the folder", async () => {
   expect((await sessions("path", "second")).out.trim()).toBe(join(home, "sessions", "second.jsonl"));
   expect((await sessions("path")).out.trim()).toBe(join(home, "sessions"));
 });

@@ -1,6 +1,4 @@
-/**
- * The data folder: modes, space, sessions that cannot be read, what a crash left behind, and who is writing. Reads only.
- */
+/** Checks the data folder: modes, free space, unreadable sessions, remains of crashes, and running writers. Only reads. */
 
 import {
   accessSync,
@@ -27,7 +25,7 @@ export function checkFolder(folder: string): readonly Finding[] {
   if (!existsSync(folder)) return [nearestFolder(folder)];
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    if (!statSync(folder).isDirectory()) throw new Error("it is not a folder");
+    if (!statSync(folder).isDirectory()) throw new Error("not a folder");
   } catch (error) {
     const message = `${folder} cannot be used: ${readProblem(error)}`;
     return [bad("folder", message, `chmod u+rwx ${folder}, or set THROUGHLINE_HOME`)];
@@ -42,15 +40,15 @@ const NETWORK_FILE_SYSTEMS: ReadonlySet<number> = new Set([
 
 function reachOfLocks(folder: string): readonly Finding[] {
   if (!NETWORK_FILE_SYSTEMS.has(statfsSync(folder).type)) return [];
-  const message = `${folder} may be on a network file system: a writer on another machine is not seen there`;
+  const message = `${folder} may be on a network file system, where a writer on another machine is not noticed`;
   return [
     note("locks", message, "open a session on one machine at a time, or keep sessions on a local disk"),
   ];
 }
 
 /**
- * Not made yet: the first session makes it, if it can. Tried with the first folder that is missing, because what may be
- * written to is not always writable; not with all at once, which never ends where nothing can be made (/proc).
+ * The first session creates the folder, if it can. Tests this by creating the topmost missing folder, because permission
+ * bits alone do not say whether a folder can be created. Not all of them at once, which never ends in /proc.
  */
 function nearestFolder(folder: string): Finding {
   let missing = folder;
@@ -58,10 +56,10 @@ function nearestFolder(folder: string): Finding {
   try {
     mkdirSync(missing, { mode: 0o700 });
     rmdirSync(missing);
-    return ok("folder", `${folder} is made by the first session`);
+    return ok("folder", `${folder} does not exist yet; the first session creates it`);
   } catch (error) {
-    const message = `${folder} cannot be made: ${readProblem(error)}`;
-    return bad("folder", message, "set THROUGHLINE_HOME to a folder of yours");
+    const message = `${folder} cannot be created: ${readProblem(error)}`;
+    return bad("folder", message, "set THROUGHLINE_HOME to a folder you can write to");
   }
 }
 
@@ -70,11 +68,11 @@ function space(folder: string): Finding {
   const free = bavail * bsize;
   const message = `${folder}: ${Math.round(free / 1024 / 1024)} MB free`;
   return free < LEAST_FREE_BYTES
-    ? bad("folder", message, "make room: a full disk ends a turn")
+    ? bad("folder", message, "free some space: a full disk ends a turn")
     : ok("folder", message);
 }
 
-/** Sessions hold everything that was said: nobody else should read them. */
+/** Sessions contain whole conversations, so other users must not be able to read them. */
 function modes(folder: string): readonly Finding[] {
   if (process.platform === "win32") return [];
   const wide = readdirSync(folder).filter((name) => (modeOf(join(folder, name)) & 0o077) !== 0);
@@ -88,10 +86,10 @@ function modes(folder: string): readonly Finding[] {
       ),
     );
   else if ((modeOf(folder) & 0o077) !== 0)
-    findings.push(note("modes", `${folder} can be listed by other users`, `chmod 700 ${folder}`));
+    findings.push(note("modes", `other users can list ${folder}`, `chmod 700 ${folder}`));
   if (wide.length > 0) {
     const names = `${wide.slice(0, 3).join(", ")}${wide.length > 3 ? ", …" : ""}`;
-    const message = `${amount(wide.length, "file")} can be read by other users: ${names}`;
+    const message = `other users can access ${amount(wide.length, "file")}: ${names}`;
     findings.push(bad("modes", message, `chmod -R go-rwx ${folder}`));
   }
   return findings;
@@ -111,14 +109,14 @@ function problemOf(id: string, file: string, error: unknown): Finding {
     );
   const damage = damageOf(error);
   if (damage === undefined)
-    return bad("sessions", `session ${id} cannot be opened: ${messageOf(error)}`, `look at ${file}`);
+    return bad("sessions", `session ${id} cannot be opened: ${messageOf(error)}`, `check ${file}`);
   const { line, byte, problem, salvageable } = damage;
   return bad(
     "sessions",
     `session ${id} is damaged at line ${line}, byte ${byte}: ${problem}`,
     salvageable
-      ? `throughline repair ${id} saves what is whole, as a session of its own`
-      : `not one line of it is whole: restore ${file} from a copy, or remove it: throughline sessions rm ${id} --yes`,
+      ? `throughline repair ${id} saves the undamaged part to a new session`
+      : `no line of it is whole: restore ${file} from a copy, or remove it with throughline sessions rm ${id} --yes`,
   );
 }
 
@@ -134,7 +132,7 @@ export interface ScanOptions {
   readonly progress: (done: number, all: number) => void;
 }
 
-/** Opens every session to read. */
+/** Opens every session for reading. */
 export async function checkSessions(folder: string, options: ScanOptions): Promise<readonly Finding[]> {
   if (!existsSync(folder)) return [];
   const now = Date.now();
@@ -143,7 +141,7 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
   try {
     for await (const one of store.list({ summaries: false })) stored.push(one);
   } catch {
-    return []; // the folder itself is told of already
+    return []; // checkFolder has already reported the folder
   }
   const findings: Finding[] = [];
   let whole = 0;
@@ -152,7 +150,11 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
     options.progress(index + 1, stored.length);
     if (modifiedAt > now + 60_000) {
       findings.push(
-        note("clock", `session ${id} was written in the future`, "the clock was set back; set it right"),
+        note(
+          "clock",
+          `session ${id} has a modification time in the future`,
+          "the clock was set back: correct it",
+        ),
       );
     }
     const holder = await lockHolder(join(folder, `${id}.jsonl`));
@@ -171,8 +173,8 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
         findings.push(
           note(
             "sessions",
-            `session ${id}: ${amount(waiting.length, "turn")} that a server has promised and not begun`,
-            "throughline serve begins them",
+            `session ${id} has ${amount(waiting.length, "waiting turn")} that a server accepted and has not started`,
+            "throughline serve starts them",
           ),
         );
     } catch (error) {
@@ -182,21 +184,13 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
   const torn = readdirSync(folder).filter((name) => name.includes(".torn-"));
   const damaged = readdirSync(folder).filter((name) => name.includes(".waiting-damaged"));
   return [
-    ok("sessions", `${amount(whole, "session")} of ${stored.length} whole`),
+    ok("sessions", `${whole} of ${amount(stored.length, "session")} can be read`),
     ...findings,
     ...torn.map((name) =>
-      note(
-        "sessions",
-        `${name}: an unfinished write that was cut off and kept`,
-        "look at it, then remove it",
-      ),
+      note("sessions", `${name}: an unfinished write that was moved aside`, "check it, then remove it"),
     ),
     ...damaged.map((name) =>
-      note(
-        "sessions",
-        `${name}: a list of waiting turns of which not every line could be read`,
-        "look at it, then remove it",
-      ),
+      note("sessions", `${name}: a damaged list of waiting turns`, "check it, then remove it"),
     ),
   ];
 }

@@ -1,6 +1,4 @@
-/**
- * Versions, settings, keys, profiles: what can be told without a network. Keys are looked at and never shown.
- */
+/** Checks versions, settings, keys and profiles without a network. Keys are checked and never shown. */
 
 import { statSync } from "node:fs";
 
@@ -27,7 +25,7 @@ export function checkVersions(): readonly Finding[] {
   return [fits ? ok("versions", message) : bad("versions", message, "use Node 20.19 or newer")];
 }
 
-/** The settings, where they can be read; what is wrong with them otherwise. */
+/** Returns the settings if they can be read, and the findings about them. */
 export function checkSettings(cwd: string): {
   readonly config: ConfigValues;
   readonly findings: readonly Finding[];
@@ -37,14 +35,14 @@ export function checkSettings(cwd: string): {
     loaded = loadConfig(cwd);
     userProviders(loaded.values);
   } catch (error) {
-    const fix = `correct it; throughline config schema tells what it may hold (${codeOf(error) ?? "unknown"})`;
+    const fix = `correct it; throughline config schema prints what is allowed (${codeOf(error) ?? "unknown"})`;
     return { config: {}, findings: [bad("settings", messageOf(error), fix)] };
   }
   const findings = [ok("settings", settingsText(loaded)), ...modeOfUserFile()];
   return { config: loaded.values, findings: [...findings, ...checkProject(loaded, cwd)] };
 }
 
-/** Files of the project are written by others: what is wrong with them is worth knowing and stops nothing. */
+/** Problems in the project's files are only notes: others write these files, and a bad one is ignored. */
 function checkProject({ project, problem }: LoadedConfig, cwd: string): readonly Finding[] {
   const problems = [problem, readProjectInstructions(cwd).problem].filter((one) => one !== undefined);
   const findings = problems.map(({ message, code }) =>
@@ -55,11 +53,11 @@ function checkProject({ project, problem }: LoadedConfig, cwd: string): readonly
   const runs = placesOf(code?.files ?? []).map((place) => ok("trust", `${project.file} runs ${place}`));
   if (project.decision === "trusted") return [...findings, ...runs];
   const changed = changes.length === 0 ? "" : `. ${changesText(project)}`;
-  const message = `${project.file} sets ${project.needsTrust.join(", ")} and is not trusted, so that is ignored${changed}`;
+  const message = `${project.file} sets ${project.needsTrust.join(", ")}, which is ignored because the file is not trusted${changed}`;
   const fix =
     code?.problem === undefined
-      ? "throughline config trust accepts it as it is now"
-      : `it cannot be trusted as it is: ${code.problem}`;
+      ? "to accept it in its current state: throughline config trust"
+      : `it cannot be trusted in its current state: ${code.problem}`;
   return [
     ...findings,
     note("trust", message, fix),
@@ -69,16 +67,16 @@ function checkProject({ project, problem }: LoadedConfig, cwd: string): readonly
 
 function settingsText({ settings }: LoadedConfig): string {
   const own = [...settings.values()].filter(({ layer }) => layer !== "usual");
-  if (own.length === 0) return "all usual";
+  if (own.length === 0) return "all defaults";
   return own.map(({ name, layer }) => `${name} (${layer})`).join(", ");
 }
 
-/** Whoever can write the file decides where conversations go. */
+/** A user who can write this file decides where conversations go. */
 function modeOfUserFile(): readonly Finding[] {
   const file = userConfigFile();
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || process.platform === "win32" || (found.mode & 0o022) === 0) return [];
-  return [bad("settings", `${file} can be written by other users`, `chmod go-w ${file}`)];
+  return [bad("settings", `other users can write ${file}`, `chmod go-w ${file}`)];
 }
 
 export function checkKeys(config: ConfigValues): readonly Finding[] {
@@ -90,31 +88,31 @@ export function checkKeys(config: ConfigValues): readonly Finding[] {
   }
   const present = [...byVariable].filter(([variable]) => (process.env[variable] ?? "") !== "");
   if (present.length === 0) {
-    const message = "no key is set: only the built-in emulator can be asked";
-    return [note("keys", message, "export OPENAI_API_KEY=…, or another of throughline models")];
+    const message = "no key is set: only the built-in emulator can be used";
+    return [note("keys", message, "export OPENAI_API_KEY=…, or another key that throughline models lists")];
   }
   return present.map(([variable, names]) => {
     const who = `${variable} is set (${names.join(", ")})`;
     return /\s/.test(process.env[variable] ?? "")
-      ? bad("keys", `${who}, with white space in it`, `set ${variable} again, without line breaks or blanks`)
+      ? bad("keys", `${who} but contains white space`, `set ${variable} again, without spaces or line breaks`)
       : ok("keys", who);
   });
 }
 
-/** Providers that could be asked now: their key is there, or they are the user's own. */
+/** Returns the providers that can be used now: built-in ones whose key is set, and those in the user's settings. */
 export function usableProviders(config: ConfigValues): readonly Provider[] {
   const own = userProviders(config);
   const withKey = Object.values(PROVIDERS).filter(hasKey);
   return [...withKey.filter(({ name }) => !Object.hasOwn(own, name)), ...Object.values(own)];
 }
 
-/** What a profile takes for granted without anybody having seen it. Not wrong; the first place to look when something is. */
+/** Lists what a profile assumes without evidence. Not wrong, but the first place to look if something fails. */
 export function checkProfiles(config: ConfigValues): readonly Finding[] {
   return usableProviders(config).flatMap(({ name, profile }) => {
     const { name: called, evidence } = typeof profile === "string" ? profileNamed(profile, config) : profile;
     const assumed = Object.keys(evidence).filter((field) => evidence[field]?.startsWith("assumed") === true);
     if (assumed.length === 0) return [];
     const message = `${name}: the profile ${called} assumes ${assumed.join(", ")}`;
-    return [note("profiles", message, "throughline conform BASE_URL tells what a Responses server does")];
+    return [note("profiles", message, "throughline conform BASE_URL shows how a Responses server behaves")];
   });
 }

@@ -1,6 +1,4 @@
-/**
- * What a look at one thing found. `bad` makes the doctor leave with 1; everything but `ok` says how to mend it.
- */
+/** A finding of the doctor. `bad` makes it exit with code 1; a `note` or `bad` finding says how to fix it. */
 
 export interface Finding {
   readonly check: string;

@@ -1,7 +1,4 @@
-/**
- * Expectations against what happened. Each becomes one line that says what was looked at and, if it failed, what was
- * there instead.
- */
+/** Compares expectations with a run. Each becomes one line that says what was checked and, if it failed, what was found. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +21,7 @@ import type {
 export interface Check {
   readonly what: string;
   readonly ok: boolean;
-  /** Could not be judged, and counts neither way. */
+  /** Could not be checked; counts neither as passed nor as failed. */
   readonly skipped?: true;
   readonly detail?: string;
 }
@@ -32,7 +29,7 @@ export interface Check {
 const fail = (what: string, detail: string): Check => ({ what, ok: false, detail });
 const judge = (what: string, ok: boolean, detail: string): Check => (ok ? { what, ok } : fail(what, detail));
 
-/** Judged only where something is expected. */
+/** Checks only if something is expected. */
 function judgeGiven<T>(
   expected: T | undefined,
   verdict: (expected: T) => readonly [what: string, ok: boolean, detail: string],
@@ -103,7 +100,7 @@ function checkCall(at: string, expect: CallExpectation, events: readonly LoggedE
   return judge(
     `${at} calls ${tool}${given}${how}`,
     times === undefined ? fitting.length > 0 : fitting.length === times,
-    made.length === 0 ? "no calls" : `${fitting.length} fit of ${made.join("; ").slice(0, 500)}`,
+    made.length === 0 ? "no calls" : `${fitting.length} match of ${made.join("; ").slice(0, 500)}`,
   );
 }
 
@@ -114,7 +111,7 @@ function statusOf(call: ToolCall, events: readonly LoggedEvent[]): string | unde
   )?.status;
 }
 
-/** Every member of `wanted` is in `value`; lists and plain values must be equal. */
+/** Returns whether every member of `wanted` is in `value`. Lists and plain values must be equal. */
 function holds(value: unknown, wanted: unknown): boolean {
   if (isObject(wanted))
     return isObject(value) && Object.entries(wanted).every(([key, one]) => holds(value[key], one));
@@ -139,22 +136,22 @@ export async function checkRun(expect: RunExpectation, run: RunFigures): Promise
     ...files,
     ...commands,
     ...judgeGiven(expect.noRefusedRequest || undefined, () => [
-      "no request is refused",
+      "no request is rejected",
       observed.refused.length === 0,
       refused,
     ]),
     ...judgeGiven(expect.maxRefusedRequests, (most) => [
-      `at most ${most} refused requests`,
+      `at most ${most} rejected requests`,
       observed.refused.length <= most,
       refused,
     ]),
     ...judgeGiven(expect.reasoningRecall, (least) => [
       `reasoning recall is at least ${least}`,
       observed.recall >= least,
-      `${Math.round(observed.recall * 1000) / 1000} says ${observed.recallFrom}`,
+      `${Math.round(observed.recall * 1000) / 1000} according to ${observed.recallFrom}`,
     ]),
     ...judgeGiven(expect.prefixStable || undefined, () => [
-      "every request begins as the one before",
+      "every request starts like the previous one",
       observed.prefixBreaks === 0,
       `${observed.prefixBreaks} do not`,
     ]),
@@ -166,7 +163,7 @@ export async function checkRun(expect: RunExpectation, run: RunFigures): Promise
 function checkCost(most: number, costUsd: number | undefined): Check {
   const what = `costs at most $${most}`;
   return costUsd === undefined
-    ? { what, ok: true, skipped: true, detail: "the price of the model is not known" }
+    ? { what, ok: true, skipped: true, detail: "the price of the model is unknown" }
     : judge(what, costUsd <= most, `$${costUsd.toFixed(4)}`);
 }
 
@@ -175,9 +172,9 @@ function checkFile(expect: FileExpectation, folder: string): readonly Check[] {
   const whole = join(folder, path);
   const there = existsSync(whole);
   const first = judge(
-    `${path} ${exists ? "is there" : "is not there"}`,
+    `${path} ${exists ? "exists" : "does not exist"}`,
     there === exists,
-    there ? "it is there" : "it is not there",
+    there ? "it exists" : "it does not exist",
   );
   if (!there || !exists) return [first];
   try {
@@ -187,7 +184,7 @@ function checkFile(expect: FileExpectation, folder: string): readonly Check[] {
   }
 }
 
-/** By the tool that models use: the same environment, the same end of everything it starts. */
+/** Runs the command with the tool that models use, so that it has the same environment and leaves no process behind. */
 async function checkCommand(expect: CommandExpectation, run: RunFigures): Promise<readonly Check[]> {
   const what = `\`${expect.run}\` exits with ${expect.exit ?? 0}`;
   const shell = builtinTools({ cwd: run.folder }).find(({ name }) => name === "run_command");

@@ -1,6 +1,6 @@
 /**
- * Scenario files to scenarios. Everything is checked before anything runs: a misspelt expectation that checks nothing
- * would be a test that cannot fail.
+ * Loads scenario files. Everything is checked before anything runs, because a misspelt expectation would check nothing
+ * and never fail.
  */
 
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -35,13 +35,13 @@ export function loadScenarios(paths: readonly string[]): readonly EvalScenario[]
   for (const { name, file } of scenarios) {
     const other = names.get(name);
     if (other !== undefined && other !== file)
-      throw invalid(file, `it has the name ${name}, and so has ${other}`);
+      throw invalid(file, `its name ${name} is already used by ${other}`);
     names.set(name, file);
   }
   return [...new Map(scenarios.map((one) => [one.file, one])).values()];
 }
 
-/** `quick`, where there is nothing of that name here: the suite that comes with the package, wherever that is. */
+/** Returns the folder of the bundled suite for `quick`, unless a file or folder of that name exists here. */
 function shipped(path: string): string | undefined {
   if (path !== "quick" || existsSync(path)) return undefined;
   for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
@@ -51,7 +51,7 @@ function shipped(path: string): string | undefined {
   return undefined;
 }
 
-/** A file, or the scenario files right inside a folder: folders below it are fixtures. */
+/** Returns a file, or the scenario files directly in a folder. Its subfolders are fixtures. */
 function filesOf(path: string): readonly string[] {
   let folder: boolean;
   try {
@@ -65,8 +65,7 @@ function filesOf(path: string): readonly string[] {
     .filter(({ name }) => !name.endsWith(".schema.json"))
     .map(({ name }) => resolve(path, name))
     .toSorted();
-  if (files.length === 0)
-    throw codedError("scenario_missing", `there is no scenario (.yaml, .json) in ${path}`);
+  if (files.length === 0) throw codedError("scenario_missing", `no scenario (.yaml, .json) in ${path}`);
   return files;
 }
 
@@ -76,7 +75,7 @@ function loadScenario(file: string): EvalScenario {
   const value = parse(file);
   const verdict = fits(value);
   if (!verdict.ok || !isObject(value))
-    throw invalid(file, verdict.ok ? "it must hold an object" : verdict.message);
+    throw invalid(file, verdict.ok ? "it must contain an object" : verdict.message);
   const folder = dirname(file);
   const limits = objectOf(value["limits"]);
   const fixture = stringOf(value["fixture"]);
@@ -115,7 +114,7 @@ function parse(file: string): unknown {
   }
   const document = parseDocument(text, { prettyErrors: false });
   const [broken] = document.errors;
-  if (broken !== undefined) throw invalid(file, `it is neither YAML nor JSON: ${broken.message}`);
+  if (broken !== undefined) throw invalid(file, `not valid YAML or JSON: ${broken.message}`);
   try {
     return document.toJS({ maxAliasCount: 100 }) as unknown;
   } catch (error) {
@@ -138,7 +137,7 @@ function permissionsOf(value: unknown): EvalScenario["permissions"] {
 
 function folderAt(file: string, path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw invalid(file, `its fixture ${path} is not a folder`);
+    throw invalid(file, `the fixture ${path} is not a folder`);
   return path;
 }
 
@@ -150,10 +149,10 @@ function filesIn(file: string, files: JsonObject): Readonly<Record<string, strin
 function assertInside(file: string, path: string): void {
   const clean = normalize(path);
   if (isAbsolute(path) || clean === ".." || clean.startsWith(`..${join("/")}`) || clean === ".")
-    throw invalid(file, `the path ${path} leaves the folder of the run`);
+    throw invalid(file, `the path ${path} is outside the folder of the run`);
 }
 
-/** A pattern or schema that cannot be used is found now, not as a failure of the model. */
+/** Rejects an invalid pattern or schema now, so that it does not count as a failure of the model. */
 function checkPatterns(file: string, { turns, expect }: EvalScenario): void {
   const texts = [
     ...turns.map(({ expect: one }) => one.text),
@@ -173,7 +172,7 @@ function checkPatterns(file: string, { turns, expect }: EvalScenario): void {
 function invalid(file: string, why: string): ThroughlineError {
   return new ThroughlineError({
     code: "scenario_invalid",
-    message: `${file}: ${why} (docs/eval.md says what a scenario holds)`,
+    message: `${file}: ${why} (docs/eval.md describes scenarios)`,
     details: { file },
   });
 }

@@ -1,4 +1,4 @@
-/** The models of an evaluation: from `-m a,b`, from a file, or the scenario's own. */
+/** Chooses the models of an evaluation: from `-m a,b`, from a file, or from the scenario. */
 
 import { readText } from "../../../base/files/index.ts";
 import { arrayOf, codedError, type JsonObject, messageOf } from "../../../base/support/index.ts";
@@ -11,10 +11,10 @@ import type { EvalScenario } from "./scenario.ts";
 export const DEFAULT_MODEL = "emulator/emu-reasoner";
 const EMULATED = "emulator/";
 
-/** A model by its name, with the user's own providers. */
+/** Creates a model by name, including models of the user's own providers. */
 export type ModelFrom = (name: string) => Model;
 
-/** Names in order, each once; undefined: each scenario's own. */
+/** Returns the names in order, each once; undefined means each scenario's own models. */
 export function modelNames(
   named: readonly string[],
   file: string | undefined,
@@ -24,23 +24,23 @@ export function modelNames(
     .map((name) => name.trim())
     .filter((name) => name !== "");
   if (names.length === 0 && file === undefined && named.length === 0) return undefined;
-  if (names.length === 0) throw codedError("model_invalid", "no model is named: -m a,b or --models FILE");
-  for (const name of names) createModelOf(name, undefined, modelFrom); // a wrong name is told before anything runs
+  if (names.length === 0) throw codedError("model_invalid", "no model given: use -m a,b or --models FILE");
+  for (const name of names) createModelOf(name, undefined, modelFrom); // reports a wrong name before anything runs
   return [...new Set(names)];
 }
 
-/** One model a line; what follows a # is a remark. */
+/** Reads one model per line; a # starts a comment. */
 function linesOf(file: string): readonly string[] {
   try {
     return readText(file)
       .split("\n")
       .map((line) => line.replace(/#.*/, ""));
   } catch (error) {
-    throw codedError("file_unreadable", `--models ${file}: cannot be read: ${readProblem(error)}`);
+    throw codedError("file_unreadable", `--models ${file}: cannot read this file: ${readProblem(error)}`);
   }
 }
 
-/** As production makes it; an emulated one answers without its human pace, and with the scenario's script. */
+/** Creates a model as production does, except that an emulated one answers without pauses and plays the scenario's script. */
 export function createModelOf(
   name: string,
   script: JsonObject | undefined,
@@ -67,7 +67,7 @@ function scriptOf(script: JsonObject | undefined): Parameters<typeof emulator>[0
   };
 }
 
-/** A script that cannot be played is told before anything runs, with the file it stands in. */
+/** Rejects an invalid script before anything runs, and names its file. */
 export function assertScript(
   { emulator: script, file, turns, models }: EvalScenario,
   modelFrom: ModelFrom,

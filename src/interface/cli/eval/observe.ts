@@ -1,6 +1,6 @@
 /**
- * What a run looked like from outside: its requests as they were sent, the emulator's own verdicts where one answered,
- * and the log. Recall and prefix stability come from the judge if there is one, otherwise from what we saw ourselves.
+ * Observes a run from outside: its requests as sent, the emulator's verdicts if one answered, and the log. Recall and
+ * prefix stability come from the emulator if it saw every request, otherwise from these observations.
  */
 
 import { type LoggedEvent, sameOrigin } from "../../../base/events/index.ts";
@@ -10,12 +10,12 @@ import type { Emulator } from "../../../emulator/index.ts";
 import { factsOf, type RequestFacts } from "../../../runtime/facts/index.ts";
 
 export interface Observed {
-  /** Refusals, as text, one per request. */
+  /** The error texts of rejected requests, one per request. */
   readonly refused: readonly string[];
-  /** 1 when nothing could have gone back. */
+  /** 1 if there was no reasoning to send back. */
   readonly recall: number;
   readonly recallFrom: "the emulator" | "the log";
-  /** Requests that did not begin as the one before. */
+  /** The number of requests that did not start like the previous one. */
   readonly prefixBreaks: number;
 }
 
@@ -33,7 +33,7 @@ export class Observer implements WireSink {
     this.#sent.push({ url, body: tryParseJson(Buffer.from(body).toString("utf8")) });
   }
 
-  // Only the requests are of interest: the log tells what became of them.
+  // Only requests matter here; the log has their outcomes.
   readonly response = ignore;
   readonly data = ignore;
   readonly end = ignore;
@@ -56,12 +56,12 @@ export class Observer implements WireSink {
   }
 }
 
-/** Says nothing about what was sent. */
+/** Error classes that say nothing about the content of a request. */
 const NOT_ABOUT_THE_REQUEST: ReadonlySet<string> = new Set(["RATE", "TRUNC"]);
-/** May be about it: the status decides. */
+/** Error classes that may concern the content; the HTTP status decides. */
 const UNCLEAR: ReadonlySet<string> = new Set(["OTHER", "FATAL"]);
 
-/** A request that was turned down, also inside a stream, also one that was healed afterwards; a full server is none. */
+/** Lists rejected requests, including those rejected inside a stream or healed later, but not those of a busy server. */
 function refusalsIn(requests: readonly RequestFacts[]): readonly string[] {
   return requests.flatMap(({ end }) => {
     if (end?.error === undefined) return [];
@@ -72,7 +72,7 @@ function refusalsIn(requests: readonly RequestFacts[]): readonly string[] {
   });
 }
 
-/** Of the reasoning with a payload that stood before each request of its own origin: what share was not left out. */
+/** Returns the share of earlier reasoning with a payload and the same origin that requests did not leave out. */
 function recallIn(requests: readonly RequestFacts[]): number {
   let could = 0;
   let left = 0;
@@ -92,7 +92,7 @@ function recallIn(requests: readonly RequestFacts[]): number {
   return could === 0 ? 1 : (could - left) / could;
 }
 
-/** Cache marks move; everything else of the earlier list must begin the later one. */
+/** Counts requests that do not start with the previous list. Cache marks may move and are ignored. */
 function breaksIn(sent: readonly Sent[]): number {
   const last = new Map<string, readonly string[]>();
   let breaks = 0;

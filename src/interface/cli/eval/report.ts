@@ -1,6 +1,6 @@
 /**
- * What an evaluation found, for a person and for a program. Runs of one scenario with one model make one row with its
- * pass rate.
+ * The report of an evaluation, as text and as JSON. The runs of one scenario with one model make one row with its pass
+ * rate.
  */
 
 import { addUsage, NO_USAGE } from "../../../base/events/index.ts";
@@ -14,7 +14,7 @@ interface EvalRow extends Pick<
   RunOutcome,
   "scenario" | "model" | "ok" | "steps" | "usage" | "costUsd" | "durationMs"
 > {
-  /** Runs that came to their end. */
+  /** The number of runs that ended. */
   readonly runs: number;
   readonly passed: number;
   readonly passRate: number;
@@ -27,7 +27,7 @@ export interface EvalReport {
   readonly program: string;
   readonly at: string;
   readonly ok: boolean;
-  /** False when it was stopped before its end. */
+  /** False if the evaluation was stopped before its end. */
   readonly complete: boolean;
   readonly planned: number;
   readonly ran: number;

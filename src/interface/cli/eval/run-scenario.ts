@@ -1,6 +1,4 @@
-/**
- * One scenario with one model, once: an agent as the command line makes it, a folder of its own, a log of its own.
- */
+/** Runs one scenario once with one model, in its own folder with its own log, with an agent like the command line's. */
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +24,7 @@ import type { EvalScenario } from "./scenario.ts";
 export interface RunOutcome extends Pick<RunRequest, "model" | "repeat"> {
   readonly scenario: string;
   readonly ok: boolean;
-  /** Stopped by a person before its end: neither passed nor failed. */
+  /** The user stopped the run before its end, so it neither passed nor failed. */
   readonly stopped: boolean;
   readonly checks: readonly Check[];
   readonly steps: number;
@@ -34,7 +32,7 @@ export interface RunOutcome extends Pick<RunRequest, "model" | "repeat"> {
   readonly costUsd: number | null;
   readonly durationMs: number;
   readonly transcript: string;
-  /** The log, where it is kept. */
+  /** The path of the log, if it is kept. */
   readonly log?: string | undefined;
 }
 
@@ -42,7 +40,7 @@ export interface RunRequest {
   readonly scenario: EvalScenario;
   readonly model: string;
   readonly repeat: number;
-  /** Where the log is kept; otherwise it goes with the run's folder. */
+  /** The folder for the log; if undefined, the log is removed with the run's folder. */
   readonly out: string | undefined;
   readonly signal: AbortSignal;
   readonly modelFrom: ModelFrom;
@@ -55,7 +53,7 @@ export async function runScenario(request: RunRequest): Promise<RunOutcome> {
   try {
     return await inFolder(request, root, started);
   } catch (error) {
-    // What goes wrong around a run is a failure of this run, and the others go on.
+    // An error outside the turns fails this run; the other runs continue.
     const { scenario, model, repeat, signal } = request;
     return {
       scenario: scenario.name,
@@ -63,7 +61,7 @@ export async function runScenario(request: RunRequest): Promise<RunOutcome> {
       repeat,
       ok: false,
       stopped: signal.aborted,
-      checks: [{ what: "the run begins", ok: false, detail: messageOf(error) }],
+      checks: [{ what: "the run starts", ok: false, detail: messageOf(error) }],
       steps: 0,
       usage: NO_USAGE,
       costUsd: null,
@@ -111,7 +109,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
       events = await eventsOf(session);
       figures = { steps: figures.steps + result.steps, usage: addUsage(figures.usage, result.usage) };
       checks.push(...checkTurn(turn.expect, result, events.slice(before), index + 1));
-      if (result.status !== (turn.expect.status ?? "completed")) break; // what follows would fail for the same reason
+      if (result.status !== (turn.expect.status ?? "completed")) break; // later turns would fail for the same reason
     }
     if (limit.aborted)
       checks.push({ what: `ends within ${scenario.limits.seconds} s`, ok: false, detail: "it did not" });
@@ -153,7 +151,7 @@ async function toolsOf({ tools, allowTools, file }: EvalScenario, cwd: string): 
   const all = tools === "none" ? [] : tools === "builtin" ? builtinTools({ cwd }) : await loadTools(tools);
   const unknown = (allowTools ?? []).filter((name) => !all.some((tool) => tool.name === name));
   if (unknown.length > 0)
-    throw new Error(`${file}: allowTools names ${unknown.join(", ")}, which is not there`);
+    throw new Error(`${file}: allowTools names ${unknown.join(", ")}, which does not exist`);
   return allowTools === undefined ? all : all.filter(({ name }) => allowTools.includes(name));
 }
 

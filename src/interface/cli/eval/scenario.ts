@@ -1,6 +1,4 @@
-/**
- * A scenario of an evaluation: what is said, with which tools and files, and what must come of it. docs/eval.md.
- */
+/** A scenario of an evaluation: the messages, the tools and files, and what must result (docs/eval.md). */
 
 import type { JsonObject } from "../../../base/support/index.ts";
 
@@ -16,7 +14,7 @@ export interface CallExpectation {
   readonly tool: string;
   /** Every member must be in the arguments, with this value. */
   readonly with?: JsonObject;
-  /** Exactly this often; default: at least once. */
+  /** Exactly this often. Default: at least once. */
   readonly times?: number;
   readonly result?: string;
 }
@@ -25,7 +23,7 @@ export interface TurnExpectation {
   /** Default: completed. */
   readonly status?: string;
   readonly text?: TextExpectation;
-  /** The answer is JSON that fits this schema. */
+  /** The answer is JSON that matches this schema. */
   readonly json?: JsonObject;
   readonly calls?: readonly CallExpectation[];
   readonly noCalls?: boolean;
@@ -49,9 +47,9 @@ export interface RunExpectation {
   readonly files?: readonly FileExpectation[];
   readonly commands?: readonly CommandExpectation[];
   readonly noRefusedRequest?: boolean;
-  /** Healing is allowed, this often. */
+  /** The number of requests that may be rejected and healed. */
   readonly maxRefusedRequests?: number;
-  /** At least this share of the reasoning that could have gone back went back. */
+  /** The least share of reusable reasoning that must have been sent back. */
   readonly reasoningRecall?: number;
   readonly prefixStable?: boolean;
   readonly maxCostUsd?: number;
@@ -60,7 +58,7 @@ export interface RunExpectation {
 
 export interface ScenarioTurn {
   readonly send: string;
-  /** From this turn on; `first` is the model the run began with. */
+  /** The model from this turn on; `first` is the model the run started with. */
   readonly model?: string | undefined;
   readonly output?: JsonObject | undefined;
   readonly expect: TurnExpectation;
@@ -70,7 +68,7 @@ export interface EvalScenario {
   readonly name: string;
   readonly file: string;
   readonly about: string;
-  /** Without `-m`: these. */
+  /** The models to use if `-m` is not given. */
   readonly models: readonly string[];
   /** An absolute path. */
   readonly fixture: string | undefined;

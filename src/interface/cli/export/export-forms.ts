@@ -1,7 +1,4 @@
-/**
- * A session in the forms it can leave in, wherever it was asked for: `sessions export`, `/export` of the chat, and the
- * server's download. One place, so that a form is the same everywhere.
- */
+/** The export formats of a session, shared by `sessions export`, the chat's `/export`, and the server's download. */
 
 import { factsOf } from "../../../runtime/facts/index.ts";
 import { bundleText, eraseFrom, type EraseReport, type SessionBundle } from "../../../runtime/log/index.ts";
@@ -17,13 +14,13 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export interface ExportForm {
   readonly format: ExportFormat;
   readonly reasoning: boolean;
-  /** Without what looks like a secret, and without this environment's keys. */
+  /** Removes text that looks like a secret, and the keys in this environment. */
   readonly redact: boolean;
 }
 
 export interface ExportedForm {
   readonly pieces: Iterable<Buffer>;
-  /** What was redacted, where that was asked for. */
+  /** What was redacted, if redaction was requested. */
   readonly erased?: EraseReport;
 }
 

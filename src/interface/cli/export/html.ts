@@ -1,6 +1,6 @@
 /**
- * A session as one page: no script, no request to anywhere, every word of a model or a tool as text. The policy in its
- * head forbids the rest, should a browser find a way.
+ * Renders a session as one HTML page without scripts or network requests; everything from a model or a tool is escaped
+ * text. The page's content security policy forbids the rest.
  */
 
 import { type Block, reasoningLabel } from "../../fragments/index.ts";
@@ -27,7 +27,7 @@ export function toHtml({ title, id, startedAt, blocks, reasoning }: ExportView):
 <body>
 <main>
 <h1>${name}</h1>
-<p class="about">Session ${escaped(id)}, begun <time datetime="${escaped(startedAt)}">${escaped(startedAt)}</time></p>
+<p class="about">Session ${escaped(id)}, started <time datetime="${escaped(startedAt)}">${escaped(startedAt)}</time></p>
 ${body}
 </main>
 </body>

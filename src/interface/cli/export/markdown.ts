@@ -1,6 +1,6 @@
 /**
- * A session as Markdown: for reading, pasting, keeping. What a model or a tool wrote stands in fences that it cannot
- * close, or as its own Markdown; control characters are shown, not obeyed.
+ * Renders a session as Markdown. Tool texts are in code fences that they cannot close; a model's answer is inserted as its
+ * own Markdown. Control characters are made visible.
  */
 
 import { type Block, reasoningLabel } from "../../fragments/index.ts";
@@ -19,7 +19,7 @@ export function toMarkdown({ title, id, startedAt, blocks, reasoning }: ExportVi
     .filter((block) => !block.superseded && (reasoning || block.kind !== "reasoning"))
     .map((block) => blockText(block))
     .filter((text) => text !== "");
-  return `${[`# ${inertLine(title, 200) || id}`, `Session ${id}, begun ${startedAt}.`, ...body].join("\n\n")}\n`;
+  return `${[`# ${inertLine(title, 200) || id}`, `Session ${id}, started ${startedAt}.`, ...body].join("\n\n")}\n`;
 }
 
 function blockText(block: Block): string {
@@ -63,7 +63,7 @@ function quoted(text: string): string {
     .join("\n");
 }
 
-/** Longer than any run of backticks inside. */
+/** Uses a fence longer than any run of backticks in the text. */
 function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -1,6 +1,6 @@
 /**
- * What a secret looks like, for `--redact` and for erasing: the values this environment holds under telling names, and
- * the forms that the usual issuers give theirs.
+ * Recognises secrets, for `--redact` and for erasing: values of environment variables with telling names, and the formats
+ * of common issuers.
  */
 
 import { publicAddress, secretsInAddress, stringOf, tryParseJson } from "../../../base/support/index.ts";
@@ -34,21 +34,21 @@ export function secretReplacer(
   };
 }
 
-/** Base URLs in the lines of a log that hold a query or a password: earlier versions took them. */
+/** Finds base URLs with a query or a password in the lines of a log; earlier versions accepted them. */
 export function privateAddresses(lines: Buffer): readonly string[] {
   const found = lines.toString("utf8").matchAll(/"endpoint":("(?:[^"\\]|\\.)*")/g);
   const texts = Array.from(found, ([, text]) => stringOf(tryParseJson(text ?? "")) ?? "");
   return [...new Set(texts)].filter((text) => publicAddress(text) !== text);
 }
 
-/** One value in every form it may stand in; bytes of a blob come one character each. */
+/** Replaces one value in every encoding in which it may occur; a blob is searched as one character per byte. */
 export function valueReplacer(secret: string): (text: string) => string {
   const bytes = Buffer.from(secret).toString("latin1");
   const exact = createRedactor(() => [secret, bytes]);
   return (text) => exact(text);
 }
 
-/** A pattern that matches nothing-at-all everywhere would erase the session. */
+/** Rejects a pattern that matches the empty text, because it would match everywhere. */
 export function patternReplacer(source: string): (text: string) => string {
   const pattern = new RegExp(source, "gu");
   if (pattern.test("")) throw new Error("it matches an empty text");

@@ -1,4 +1,4 @@
-/** What `sessions export` writes, as the server's download. */
+/** Offers the formats of `sessions export` as the server's download. */
 
 import type { ExportSession } from "../../../access/server/index.ts";
 import { codedError } from "../../../base/support/index.ts";
@@ -9,7 +9,7 @@ export function sessionDownload(store: Store): ExportSession {
   return async (id, options) => {
     const format = EXPORT_FORMATS.find((one) => one === options.format);
     if (format === undefined)
-      throw codedError("format_unknown", `there is no such format: use ${EXPORT_FORMATS.join(", ")}`);
+      throw codedError("format_unknown", `unknown format: use one of ${EXPORT_FORMATS.join(", ")}`);
     const log = await store.open(id, { mode: "read" });
     const bundle = await readBundle(log);
     await log.close();

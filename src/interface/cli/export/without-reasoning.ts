@@ -1,6 +1,6 @@
 /**
- * A bundle whose thoughts are gone and that is a session all the same: each keeps its line and its place, empty. Without
- * its payload it is not sent, and its response goes on as plain text.
+ * Removes reasoning from a bundle that remains a valid session. Each reasoning event keeps its line but is empty. Without
+ * a payload it is not sent, and its response is sent as plain text.
  */
 
 import type { LoggedEvent } from "../../../base/events/index.ts";

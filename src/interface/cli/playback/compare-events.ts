@@ -1,18 +1,18 @@
 /**
- * Are two lists of events the same but for ids and times? Results of tools that ran side by side may come in another
- * order, which is chance. Pure.
+ * Compares two lists of events, ignoring ids and times. Results of tools that ran in parallel may arrive in any order.
+ * Pure.
  */
 
 import { type LoggedEvent, toLine } from "../../../base/events/index.ts";
 
 export interface EventDifference {
-  /** Counts the events of the run, from 1. */
+  /** The position in the run, counted from 1. */
   readonly nth: number;
   readonly recorded: string;
   readonly played: string;
 }
 
-/** What differs from run to run by nature. */
+/** Fields that always differ from run to run. */
 const CHANCE: ReadonlySet<string> = new Set([
   "id",
   "seq",
@@ -55,7 +55,7 @@ function masked(events: readonly LoggedEvent[]): readonly string[] {
   return [...lines, ...results.toSorted()];
 }
 
-/** An event may name another (what a correction is about): by its place among the ids, not by the id. */
+/** Numbers the ids, because an event may name another by its id, for example in a correction. */
 function ordinalsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, string> {
   const ids = new Set(
     events.flatMap(({ turn, response }) => [turn, response]).filter((id) => id !== undefined),
@@ -69,7 +69,7 @@ function maskedLine(event: LoggedEvent, ordinals: ReadonlyMap<string, string>): 
   const kept = Object.entries(event).filter(
     ([name]) => !CHANCE.has(name) && !(permission && name === "requestId"),
   );
-  // Through the line, so that raw JSON is compared as its text.
+  // Serialise the event, so that raw JSON is compared as text.
   const line = toLine(Object.fromEntries(kept) as unknown as LoggedEvent);
   return line.replaceAll(/\b(?:rsp|tn)_\w+/g, (id) => ordinals.get(id) ?? id);
 }

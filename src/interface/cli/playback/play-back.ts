@@ -1,6 +1,6 @@
 /**
- * `--playback FILE`: a recorded run once more, through the same decoder and the same loop, without a key, a network or
- * a tool being run; and the word whether it came out the same.
+ * `--playback FILE`: plays a recorded run again through the same decoder and the same loop, without a key or a network
+ * and without running tools, and reports whether the result is the same.
  */
 
 import { statSync } from "node:fs";
@@ -58,7 +58,7 @@ function readFile(file: string): Recording {
     if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     text = readText(file);
   } catch (error) {
-    throw codedError("file_unreadable", `--playback ${file}: cannot be read: ${readProblem(error)}`);
+    throw codedError("file_unreadable", `--playback ${file}: cannot read this file: ${readProblem(error)}`);
   }
   return readRecording(text, file);
 }
@@ -76,12 +76,12 @@ class PlaybackRun {
     this.#terminal = terminal;
   }
 
-  /** `own`: another prompt than the recorded ones. */
+  /** `own` is a prompt that replaces the recorded ones. */
   async play(own: string | undefined): Promise<number> {
     const { program, at, requests } = this.#recording;
     say(
       this.#terminal,
-      `playing back ${amount(requests.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
+      `playing back ${amount(requests.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tools run`,
     );
     const store = await this.#store();
     const first = firstSettings(this.#recording);
@@ -155,7 +155,7 @@ class PlaybackRun {
           throw codedError("playback_differs", "the request differs");
         },
         onExhausted: (recorded) => {
-          this.#problem(`the recording holds ${amount(recorded, "request")}; this run makes more`);
+          this.#problem(`the recording has only ${amount(recorded, "request")}, and this run makes more`);
           this.#turn?.cancel();
         },
       }),
@@ -191,7 +191,10 @@ class PlaybackRun {
     const { events } = this.#recording;
     const difference = compareEvents(events, played);
     if (difference === undefined) {
-      say(this.#terminal, `the same ${amount(events.length, "event")} as recorded, but for ids and times`);
+      say(
+        this.#terminal,
+        `same as recorded: ${amount(events.length, "event")} match, apart from ids and times`,
+      );
       return;
     }
     const { nth, recorded, played: got } = difference;
@@ -209,14 +212,14 @@ class PlaybackRun {
 const FAST: Clock = { ...systemClock, sleep: async () => undefined };
 
 interface RecordedTurn {
-  /** Undefined: the last message is answered again. */
+  /** If undefined, the last message is answered again. */
   readonly input: readonly InputPart[] | string | undefined;
   readonly settings: Settings;
-  /** Of an answer that was asked for again. */
+  /** Where a retry starts. */
   readonly from?: "message" | undefined;
 }
 
-/** What the person did, in order. */
+/** The user's actions, in order. */
 function turnsOf({ earlier, events }: Recording, first: Settings): readonly RecordedTurn[] {
   const turns: RecordedTurn[] = [];
   let settings = first;
@@ -238,7 +241,7 @@ function turnsOf({ earlier, events }: Recording, first: Settings): readonly Reco
       from: to?.type === "user_message" && to.by === "person" ? "message" : undefined,
     });
   }
-  if (turns.length === 0) throw unsupported("no message of a person");
+  if (turns.length === 0) throw unsupported("no message of a user");
   return turns;
 }
 
@@ -248,7 +251,7 @@ function inputOf(message: UserMessage | undefined): RecordedTurn["input"] {
   return more.length === 0 && only?.type === "text" ? only.text : message.content;
 }
 
-/** The settings of the turn's first request, where they changed. */
+/** The settings of the turn's first request, if they changed. */
 function settingsOfTurn(events: readonly LoggedEvent[], from: number, turn: string): Settings | undefined {
   for (const event of events.slice(from)) {
     if (event.turn !== undefined && event.turn !== turn) return undefined;
@@ -273,5 +276,5 @@ async function collect(session: Session, before: number): Promise<LoggedEvent[]>
 }
 
 function unsupported(what: string): ThroughlineError {
-  return codedError("playback_unsupported", `the recording holds ${what}, which cannot be played back`);
+  return codedError("playback_unsupported", `cannot play back this recording: it contains ${what}`);
 }

@@ -1,13 +1,13 @@
 /**
- * The model of a recording: everything about it is in the recorded settings, so neither a key nor a provider that this
- * machine knows is needed. What it sends goes to the playback and nowhere else.
+ * The model of a recording. The recorded settings describe it completely, so it needs no key and no provider on this
+ * machine. Its requests go only to the playback.
  */
 
 import type { Settings } from "../../../base/events/index.ts";
 import { priced } from "../../../runtime/models/index.ts";
 import { createModel, type Model } from "../../../runtime/providers/index.ts";
 
-/** A name that resolves nowhere (RFC 2606), should anything ever try. */
+/** A host name that never resolves (RFC 2606), as a safeguard. */
 const NOWHERE = "http://playback.invalid";
 
 export function recordedModel(settings: Settings): Model {
@@ -29,6 +29,6 @@ export function recordedModel(settings: Settings): Model {
     apiKey: "throughline-playback",
     keyName: "no key",
   });
-  // As it was recorded, whatever this version would make of the name today.
+  // Use the recorded settings, even if this version would derive others from the name.
   return priced({ ...created, settings: own, withEffort: () => recordedModel(settings) });
 }

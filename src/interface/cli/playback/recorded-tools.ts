@@ -1,6 +1,6 @@
 /**
- * The tools of a recording: each call gets the result it got then. Nothing is run: a recording comes from somebody else,
- * and what its model asks for must not happen on this machine.
+ * The tools of a recording: each call returns its recorded result. Nothing runs, because a recording may come from
+ * someone else, whose tool calls must have no effect on this machine.
  */
 
 import type { LoggedEvent, ToolCall, ToolResult, ToolSpec } from "../../../base/events/index.ts";
@@ -11,7 +11,7 @@ export interface RecordedToolsOptions {
   readonly specs: readonly ToolSpec[];
   readonly access: Readonly<Record<string, string>>;
   readonly events: readonly LoggedEvent[];
-  /** The turn was stopped while this tool ran. */
+  /** Called when playback reaches the tool call during which the recorded turn was stopped. */
   readonly onStopped: () => void;
 }
 

@@ -4,7 +4,7 @@ import { plot, shortly } from "./plot.ts";
 
 const day = (index: number): string => new Date(Date.UTC(2026, 10, 1 + index)).toISOString().slice(0, 10);
 
-test("bars stand on an axis with a unit and round labels; a day without work is a gap", () => {
+test("bars have an axis with a unit and round labels; a day without work is a gap", () => {
   const points = [
     { day: day(0), value: 500 },
     { day: day(1), value: 1000 },
@@ -25,12 +25,12 @@ test("bars stand on an axis with a unit and round labels; a day without work is 
   );
 });
 
-test("nothing is said to be nothing", () => {
+test("no values give a plain message", () => {
   expect(plot([], { unit: "tokens", width: 80 })).toBe("tokens a day: nothing yet");
   expect(plot([{ day: day(0), value: 0 }], { unit: "tokens", width: 80 })).toBe("tokens a day: nothing yet");
 });
 
-test("more days than columns are put together, and the total stays", () => {
+test("days are grouped if there are more than columns, and the total stays the same", () => {
   const text = plot(
     Array.from({ length: 50 }, (_, index) => ({ day: day(index), value: 10 })),
     { unit: "tokens", width: 80 },
@@ -53,7 +53,7 @@ test("no line is wider than the terminal, from 20 columns on", () => {
   }
 });
 
-test("figures are short", () => {
+test("figures are shortened", () => {
   expect([0, 999, 1000, 1234, 1_000_000, 2_500_000_000].map(shortly)).toEqual([
     "0",
     "999",
@@ -64,7 +64,7 @@ test("figures are short", () => {
   ]);
 });
 
-test("days that a wrong clock put thousands of years apart stand side by side, without millions of gaps", () => {
+test("days that a wrong clock put thousands of years apart are adjacent, without millions of gaps", () => {
   const points = [
     { day: "0000-01-01", value: 1 },
     { day: day(0), value: 2 },

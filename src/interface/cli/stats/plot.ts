@@ -1,4 +1,4 @@
-/** A small plot for a terminal: columns over days, with axes and a unit, in plain characters. Pure. */
+/** Draws a small bar chart over days for a terminal, with axes and a unit. Pure. */
 
 import { isoTime } from "../../../base/support/index.ts";
 
@@ -10,26 +10,26 @@ export interface PlotPoint {
 
 export interface PlotOptions {
   readonly unit: string;
-  /** Of the terminal. */
+  /** The width of the terminal. */
   readonly width: number;
 }
 
 const HEIGHT = 6;
 const MOST_COLUMNS = 20;
-/** Of a rounded figure: 2.5M, 500k. */
+/** The length of a rounded figure such as 2.5M or 500k. */
 const LONGEST_LABEL = 4;
 const EIGHTHS = " ▁▂▃▄▅▆▇█";
 const DAY_MS = 86_400_000;
 
 export function plot(points: readonly PlotPoint[], { unit, width }: PlotOptions): string {
-  if (!points.some(({ value }) => value > 0)) return `${unit} a day: nothing yet`;
+  if (!points.some(({ value }) => value > 0)) return `${unit} per day: none yet`;
   const room = Math.max(1, Math.min(MOST_COLUMNS, width - LONGEST_LABEL - 2));
   const days = filled(points);
   const perColumn = Math.ceil(days.length / room);
   const columns = grouped(days, perColumn);
   const scale = roundedUp(Math.max(...columns.map(({ value }) => value)));
   const margin = Math.max(shortly(scale).length, shortly(scale / 2).length);
-  const title = `${unit} ${perColumn === 1 ? "a day" : `per ${perColumn} days`} (UTC)`;
+  const title = `${unit} ${perColumn === 1 ? "per day" : `per ${perColumn} days`} (UTC)`;
   const rows = Array.from({ length: HEIGHT }, (_, index) => {
     const row = HEIGHT - 1 - index;
     const label = row === HEIGHT - 1 ? shortly(scale) : row === HEIGHT / 2 - 1 ? shortly(scale / 2) : "";
@@ -40,16 +40,16 @@ export function plot(points: readonly PlotPoint[], { unit, width }: PlotOptions)
   return [title, ...rows, axis, `${" ".repeat(margin + 2)}${span(columns, width - margin - 2)}`].join("\n");
 }
 
-/** Which part of a bar of this share stands in a row. Something is never shown as nothing. */
+/** The part of a bar that falls in a row. A value above zero is always visible. */
 function cell(share: number, row: number): string {
   const eighths = share === 0 ? 0 : Math.max(1, Math.round(share * HEIGHT * 8));
   return EIGHTHS[Math.min(8, Math.max(0, eighths - row * 8))] ?? " ";
 }
 
-/** More gaps than that came from a clock that stood wrong, not from rest. */
+/** A longer span comes from a wrong clock, so its gaps are not filled. */
 const MOST_DAYS = 36_500;
 
-/** Every day from the first to the last: a day without work is a gap, not left out. */
+/** Adds the days without work, so that they show as gaps. */
 function filled(points: readonly PlotPoint[]): readonly PlotPoint[] {
   const values = new Map(points.map(({ day, value }) => [day, value]));
   const days = [...values.keys()].toSorted();
@@ -81,7 +81,7 @@ function span(columns: readonly PlotPoint[], room: number): string {
   return both.length <= room ? both : first.slice(0, Math.max(0, room));
 }
 
-/** To one or two leading digits, so that the axis has round labels. */
+/** Rounds up to one leading digit, so that the axis has round labels. */
 function roundedUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const lead = [1, 2, 4, 5, 6, 8, 10].find((one) => one * power >= value) ?? 10;

@@ -1,4 +1,4 @@
-/** The tally as text for a person, and as JSON for a program. */
+/** Renders the tally as text and as JSON. */
 
 import { inertLine } from "../inert-text.ts";
 import { seconds } from "../show-progress.ts";
@@ -6,7 +6,7 @@ import { plot, shortly } from "./plot.ts";
 import type { Amounts, Tally } from "./tally.ts";
 
 export interface Scope {
-  /** In words: "the last 30 days". */
+  /** A description, such as "the last 30 days". */
   readonly what: string;
   readonly unreadable: readonly { readonly id: string; readonly problem: string }[];
   /** Sessions that were not read because of Ctrl-C. */
@@ -41,8 +41,7 @@ export function toText(tally: Tally, scope: Scope, width: number): string {
     parts.push(table(["error", "times"], rows));
   }
   parts.push(losses(tally));
-  for (const { id, problem } of scope.unreadable)
-    parts.push(`not readable: ${id}: ${inertLine(problem, 200)}`);
+  for (const { id, problem } of scope.unreadable) parts.push(`cannot read ${id}: ${inertLine(problem, 200)}`);
   return `${parts.join("\n\n")}\n`;
 }
 
@@ -64,7 +63,8 @@ function heading({ sessions, turns, total }: Tally, { what, left }: Scope): stri
 
 function losses({ losses: all, total }: Tally): string {
   if (total.requests === 0) return "Left out of requests: nothing.";
-  if (all.size === 0) return "Left out of requests: nothing. Every item went back to the model that made it.";
+  if (all.size === 0)
+    return "Left out of requests: nothing. Every item was sent back to the model that produced it.";
   const rows = sorted(all, ([, a], [, b]) => b.items - a.items).map(([reason, { items, requests }]) => [
     reason,
     String(items),
@@ -101,13 +101,13 @@ function amountRows(
   ]);
 }
 
-/** No invented dollar: what has no known price is said to have none. */
+/** Never guesses a cost: requests without a known price are shown as unknown. */
 function cost({ requests, costUsd, unpriced }: Amounts): string {
   if (unpriced === 0) return `$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}`;
   return unpriced >= requests || costUsd === 0 ? "unknown" : `$${costUsd.toFixed(2)} + unknown`;
 }
 
-/** The first column to the left, figures to the right. */
+/** Aligns the first column left and the figures right. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows.map((row) => row.map((text) => inertLine(text, 60)))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
@@ -149,7 +149,7 @@ export function toJson(tally: Tally, scope: Scope): string {
   )}\n`;
 }
 
-/** The sum is null where it would be a guess; what is known of it is told by `unpriced`. */
+/** The cost is null if some requests have no known price; `unpriced` counts them. */
 function priced(value: object): object {
   if (!("unpriced" in value) || !("costUsd" in value)) return value;
   return value.unpriced === 0 ? value : { ...value, costUsd: null };

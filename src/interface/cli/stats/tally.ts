@@ -1,6 +1,6 @@
 /**
- * What sessions used, counted from their facts: tokens, cost, tools, errors, and what was left out of requests and why.
- * A fork copies the events of its parent with their ids, so each id counts once. Pure.
+ * Counts what sessions used, from their facts: tokens, cost, tools, errors, and what was left out of requests and why. A
+ * fork copies the events of its parent with their ids, so each id counts once. Pure.
  */
 
 import type { LoggedEvent, ResponseEnd, ToolResult } from "../../../base/events/index.ts";
@@ -12,9 +12,9 @@ export interface Amounts {
   cachedTokens: number;
   outputTokens: number;
   reasoningTokens: number;
-  /** Of the requests whose price is known. */
+  /** The cost of the requests whose price is known. */
   costUsd: number;
-  /** Requests with tokens and without a known price. */
+  /** The number of requests that used tokens and have no known price. */
   unpriced: number;
 }
 
@@ -27,13 +27,13 @@ export interface ToolAmounts {
 }
 
 export interface Loss {
-  /** Items, each counted once per session. */
+  /** The number of items, each counted once per session. */
   items: number;
   requests: number;
 }
 
 export class Tally {
-  /** `YYYY-MM-DD`, UTC: the first day that counts. */
+  /** The first day that counts, as `YYYY-MM-DD` in UTC. */
   readonly #from: string;
   readonly #seen = new Set<string>();
   sessions = 0;
@@ -62,7 +62,7 @@ export class Tally {
     for (const [reason, seqs] of lost) entry(this.losses, reason, noLoss).items += seqs.size;
   }
 
-  /** Late enough, and not counted with another session. */
+  /** True for an event in the period that no earlier session has counted. */
   #counts<E extends LoggedEvent>(event: E | undefined): event is E {
     if (event === undefined || event.at.slice(0, 10) < this.#from || this.#seen.has(event.id)) return false;
     this.#seen.add(event.id);

@@ -1,6 +1,6 @@
 /**
- * What a screen reader is told while a turn runs: each title once, and the end. The transcript itself is no live region:
- * it would be read out token by token.
+ * Announces a running turn to a screen reader: each title once, and the end. The transcript itself is not a live region,
+ * because it would be read out token by token.
  */
 
 import { unmistakableLine } from "../../../base/support/index.ts";

@@ -1,4 +1,4 @@
-/** What can be done with any block: look behind it, copy it as Markdown, fork the session after it. */
+/** The actions on a block: inspect it, copy it as Markdown, fork the session after it. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -14,7 +14,7 @@ interface Props {
   readonly onOpen: (id: string) => void;
 }
 
-/** So long the button says what it did. */
+/** How long the outcome is shown. */
 const TOLD_MS = 1500;
 
 export function BlockActions({ block, view, selected, onSelect, onOpen }: Props) {
@@ -62,7 +62,7 @@ export function BlockActions({ block, view, selected, onSelect, onOpen }: Props)
       )}
       <button
         type="button"
-        title="What is behind it"
+        title="Inspect this block"
         aria-pressed={selected}
         aria-label={`Inspect this ${block.kind} block`}
         onClick={() => onSelect(block.id)}

@@ -1,6 +1,4 @@
-/**
- * The selected block: its events, the origin, what the next request does with each and why, and where it was sent.
- */
+/** The selected block: its events, its origin, what the next request does with each event and why, and where it was sent. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -21,7 +19,7 @@ interface Props {
 export function BlockFacts({ agent, view, selected }: Props) {
   const block = view.blocks.find(({ id }) => id === selected);
   const { decisions, sentIn, problem } = useDecisions(agent, view);
-  if (block === undefined) return <p class="empty">Choose a block (⋯) to see what is behind it.</p>;
+  if (block === undefined) return <p class="empty">Select a block (⋯) to inspect it.</p>;
   const events = eventsOf(block, view.events);
   const start = startOf(events, view.events);
   return (
@@ -30,7 +28,7 @@ export function BlockFacts({ agent, view, selected }: Props) {
       <dl>
         {start === undefined ? null : (
           <>
-            <dt>made by</dt>
+            <dt>produced by</dt>
             <dd>
               {start.origin.provider}/{start.origin.model} at {start.origin.endpoint}
             </dd>
@@ -55,7 +53,7 @@ export function BlockFacts({ agent, view, selected }: Props) {
                   </>
                 ) : null}
                 {decision === undefined
-                  ? "not a part of requests"
+                  ? "not part of requests"
                   : `next request: ${decision.action} – ${decision.why}`}
                 {decision === undefined ? null : <br />}
                 {decision === undefined ? "" : sentTo(event.seq, sentIn)}
@@ -66,14 +64,14 @@ export function BlockFacts({ agent, view, selected }: Props) {
         })}
       </dl>
       <Problem text={problem} />
-      <Raw value={events} label="The events of this block" />
+      <Raw value={events} label="Events of this block" />
     </section>
   );
 }
 
 const NAMES = {
   user: "Message",
-  reasoning: "Thought",
+  reasoning: "Reasoning",
   text: "Answer",
   tool: "Tool call",
   notice: "Notice",
@@ -94,14 +92,14 @@ function startOf(own: readonly LoggedEvent[], events: readonly LoggedEvent[]): R
 
 interface Decided {
   readonly decisions: ReadonlyMap<number, Decision>;
-  /** By event: the requests it was sent in. */
+  /** The requests in which each event was sent. */
   readonly sentIn: ReadonlyMap<number, readonly number[]>;
   readonly problem: string | undefined;
 }
 
 const NOTHING_DECIDED: Decided = { decisions: new Map(), sentIn: new Map(), problem: undefined };
 
-/** Asked anew when the log has grown: the decisions are the server's, not the page's. */
+/** Reloads the decisions when the log has grown, because the server makes them. */
 function useDecisions(agent: RemoteAgent, view: SessionView): Decided {
   const [decided, setDecided] = useState(NOTHING_DECIDED);
   const { requests, settings } = view.facts;
@@ -124,7 +122,7 @@ function useDecisions(agent: RemoteAgent, view: SessionView): Decided {
   return decided;
 }
 
-/** The newest requests tell the most; older ones are not asked for. */
+/** Only the newest requests are loaded. */
 const MOST_REQUESTS = 20;
 
 async function load(agent: RemoteAgent, view: SessionView): Promise<Decided> {

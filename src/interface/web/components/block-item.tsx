@@ -1,4 +1,4 @@
-/** One block, by its kind. Whether it is unfolded is this view's own state and nobody else's (law 9). */
+/** Draws one block by its kind. Whether it is unfolded is state of this view only (law 9). */
 
 import { useState } from "preact/hooks";
 
@@ -62,7 +62,7 @@ function User({ block, view }: { readonly block: UserBlock; readonly view: Sessi
           Send on a new branch
         </button>
         <button type="button" onClick={() => setDraft(undefined)}>
-          Keep as it is
+          Cancel
         </button>
       </form>
     );
@@ -95,7 +95,7 @@ function Reasoning({ block, view }: { readonly block: ReasoningBlock; readonly v
       </summary>
       {block.parts.length === 0 ? (
         <p class="empty">
-          {block.generating ? "Nothing to read yet." : "The model gave no summary of this thought."}
+          {block.generating ? "Nothing to read yet." : "The model gave no summary of this reasoning."}
         </p>
       ) : null}
       {block.parts.map((part, index) =>

@@ -1,4 +1,4 @@
-/** Where a person writes. Typed text is never lost: it stays until the server has taken it. */
+/** The message input. Typed text is never lost: it is kept until the server has accepted it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -14,7 +14,7 @@ export function Composer({ view }: { readonly view: SessionView }) {
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
   const [problem, setProblem] = useState<string>();
   const field = useRef<HTMLTextAreaElement>(null);
-  // A session that was opened is to be written in.
+  // Opening a session focuses the input.
   useEffect(() => field.current?.focus(), [handle]);
   const keep = (value: string): void => {
     setText(value);
@@ -26,7 +26,7 @@ export function Composer({ view }: { readonly view: SessionView }) {
     keep("");
     setProblem(undefined);
     const result = await handle.send(words).result();
-    // The server never had it: what was typed comes back, unless something else was typed since.
+    // The server did not accept it: restore the text, unless something else was typed since.
     if (result.status === "failed" && result.steps === 0 && result.error !== undefined) {
       setProblem(result.error.message);
       if ((sessionStorage.getItem(key) ?? "") === "") keep(words);
@@ -61,8 +61,8 @@ export function Composer({ view }: { readonly view: SessionView }) {
         aria-label="Your message"
         placeholder={
           busy
-            ? "Goes out when this turn has ended (Esc stops it)"
-            : "Message (Enter sends, Shift+Enter begins a line)"
+            ? "Sent when this turn ends (Esc stops it)"
+            : "Message (Enter to send, Shift+Enter for a new line)"
         }
         rows={3}
         value={text}

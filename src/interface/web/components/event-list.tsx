@@ -8,7 +8,7 @@ import type { SessionView } from "../session-view.ts";
 import { Problem } from "./problem.tsx";
 import { Raw } from "./raw.tsx";
 
-/** Older ones are in the export; a page with all of a long log would not move. */
+/** Older events are in the export; a page with all events of a long log would be too slow. */
 const SHOWN = 300;
 
 export function EventList({ view }: { readonly view: SessionView }) {
@@ -29,10 +29,10 @@ export function EventList({ view }: { readonly view: SessionView }) {
       <h2>Events {live ? <span class="live">live ●</span> : null}</h2>
       {events.length > SHOWN ? (
         <p class="empty">
-          The last {SHOWN} of {events.length}.
+          Showing the last {SHOWN} of {events.length}.
         </p>
       ) : null}
-      {events.length === 0 ? <p class="empty">No event yet.</p> : null}
+      {events.length === 0 ? <p class="empty">No events yet.</p> : null}
       <Problem text={problem} />
       <ol class="events">
         {shown.map((event) => (
@@ -50,7 +50,7 @@ export function EventList({ view }: { readonly view: SessionView }) {
             event.turn !== undefined &&
             handle.access === "write" ? (
               <button type="button" onClick={() => goTo(event.seq)}>
-                Go back to this branch
+                Switch to this branch
               </button>
             ) : null}
             {open === event.seq ? <Raw value={event} label={`Event ${event.seq}`} /> : null}

@@ -1,6 +1,4 @@
-/**
- * The session as a file: in which form, with or without what the model thought and what looks like a secret.
- */
+/** Exports the session as a file: its format, with or without reasoning, with or without likely secrets. */
 
 import { useState } from "preact/hooks";
 
@@ -8,7 +6,7 @@ import { focusWhenShown } from "../focus-when-shown.ts";
 
 const FORMATS = [
   ["markdown", "Markdown, to read and paste"],
-  ["html", "HTML, one page without script"],
+  ["html", "HTML, one page without scripts"],
   ["jsonl", "JSONL, the whole session to import again"],
 ] as const;
 
@@ -44,7 +42,7 @@ export function ExportPanel({ id, onDone }: Props) {
           checked={reasoning}
           onChange={(event) => setReasoning(event.currentTarget.checked)}
         />{" "}
-        with reasoning
+        include reasoning
       </label>
       <label>
         <input
@@ -52,7 +50,7 @@ export function ExportPanel({ id, onDone }: Props) {
           checked={redact}
           onChange={(event) => setRedact(event.currentTarget.checked)}
         />{" "}
-        without what looks like a secret
+        remove text that looks like a secret
       </label>
       <span class="pair">
         <a

@@ -1,6 +1,6 @@
 /**
- * What is behind a block: its item, who made it, what happens to it in the next request and why, and in which requests it
- * was sent. Beside it the requests with the difference between two, the plots, and the events as they come.
+ * Inspects a block: its item, which model produced it, what the next request does with it and why, and in which requests
+ * it was sent. Other tabs show the requests with the difference between two, the plots, and the events as they arrive.
  */
 
 import { useEffect, useState } from "preact/hooks";

@@ -1,6 +1,4 @@
-/**
- * Text of a model or a tool as markdown. The only place of the page that sets HTML, and only what `safeHtml` let through.
- */
+/** Renders text of a model or a tool as Markdown. The only place that sets HTML, and only HTML from `safeHtml`. */
 
 import { useMemo } from "preact/hooks";
 

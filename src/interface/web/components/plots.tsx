@@ -1,6 +1,4 @@
-/**
- * Two plots of a session: tokens per step and time per step, as stacked bars, each with its figures as a table.
- */
+/** Two plots of a session: tokens per step and time per step, as stacked bars, each with a table of its figures. */
 
 import type { RequestFacts } from "../../../runtime/facts/index.ts";
 import { compact } from "../numbers.ts";
@@ -8,7 +6,7 @@ import { type StepFigures, stepFigures } from "../step-figures.ts";
 
 export function Plots({ requests }: { readonly requests: readonly RequestFacts[] }) {
   const steps = stepFigures(requests);
-  if (steps.length === 0) return <p class="empty">No step has ended yet: there is nothing to plot.</p>;
+  if (steps.length === 0) return <p class="empty">No step has ended yet, so there is nothing to plot.</p>;
   return (
     <section>
       <StackedBars
@@ -39,7 +37,7 @@ function seconds(value: number): string {
 interface BarsProps {
   readonly title: string;
   readonly series: readonly string[];
-  /** The same thing has the same colour in both plots. */
+  /** Both plots use the same colour for the same thing. */
   readonly colours: readonly string[];
   readonly rows: readonly (readonly number[])[];
   readonly steps: readonly StepFigures[];
@@ -57,7 +55,7 @@ function StackedBars({ title, series, colours, rows, steps, format }: BarsProps)
   const slot = (WIDTH - LEFT) / rows.length;
   const bar = Math.max(1, Math.min(24, slot * 0.7));
   const plotHeight = HEIGHT - BOTTOM - 8;
-  // So many labels fit under the axis without touching.
+  // At most 12 labels fit under the axis without touching.
   const every = Math.ceil(rows.length / 12);
   return (
     <figure class="plot">
@@ -137,7 +135,7 @@ function StackedBars({ title, series, colours, rows, steps, format }: BarsProps)
   );
 }
 
-/** The axis ends at a number that reads well, and so does its middle. */
+/** Rounds up so that the end and the middle of the axis are round numbers. */
 function roundTop(most: number): number {
   if (most <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(most));

@@ -1,4 +1,4 @@
-/** What went wrong, told at once; nothing where nothing did. */
+/** Shows an error and announces it; shows nothing if there is none. */
 
 export function Problem({ text }: { readonly text: string | undefined }) {
   if (text === undefined) return null;

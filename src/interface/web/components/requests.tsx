@@ -1,6 +1,4 @@
-/**
- * Every request of the session, rebuilt from the log and proven by its hash, and what one has that another had not.
- */
+/** Every request of the session, rebuilt from the log and verified by its hash, and the difference between two. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -91,7 +89,7 @@ function Request({ view, request }: { readonly view: SessionView; readonly reque
         </label>
       )}
       {before === undefined ? null : <Difference from={before} to={rebuilt} />}
-      <Raw value={JSON.parse(rebuilt.body)} label="The body" />
+      <Raw value={JSON.parse(rebuilt.body)} label="Body" />
     </section>
   );
 }
@@ -99,10 +97,10 @@ function Request({ view, request }: { readonly view: SessionView; readonly reque
 const PROOFS: Readonly<Record<RebuiltRequest["proof"], string>> = {
   same: "Rebuilt from the log: exactly the bytes that were sent ✓",
   differs: "Rebuilt from the log, but these are not the bytes that were sent.",
-  other_renderer: "Sent by another version; rebuilt by this one.",
+  other_renderer: "Sent by another version and rebuilt by this one, so it cannot be verified.",
 };
 
-/** Items that both begin with are the prefix the provider's cache sees. */
+/** The leading items that both share are the prefix that the provider's cache sees. */
 function Difference({ from, to }: { readonly from: RebuiltRequest; readonly to: RebuiltRequest }) {
   const old = itemsOf(from.body);
   const now = itemsOf(to.body);

@@ -1,4 +1,4 @@
-/** The blocks of a session, in order. New ones are shown as they come while the reader is at the end. */
+/** The blocks of a session, in order. Scrolls to new ones while the reader is at the end. */
 
 import { useEffect, useRef } from "preact/hooks";
 
@@ -14,7 +14,7 @@ interface Props {
   readonly onOpen: (id: string) => void;
 }
 
-/** So near to the end counts as being there. */
+/** The distance from the end that counts as being at the end. */
 const NEAR_PX = 80;
 
 export function SessionBlocks({ view, selected, onSelect, onOpen }: Props) {

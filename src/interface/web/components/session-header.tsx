@@ -1,6 +1,4 @@
-/**
- * What a session is and what it has used; switching the model, with what that leaves behind; changing its history.
- */
+/** The title and usage of a session, the model picker with a preview of what a switch leaves behind, and history actions. */
 
 import { useState } from "preact/hooks";
 
@@ -80,23 +78,23 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
       {exporting ? <ExportPanel id={handle.id} onDone={() => setExporting(false)} /> : null}
       {deleting ? (
         <div class="switch" role="group" aria-label="Delete this session">
-          <span>Delete this session and its log for good?</span>
+          <span>Delete this session and its log permanently?</span>
           <button type="button" class="primary" ref={focusWhenShown} onClick={() => setDeleting(false)}>
             Keep it
           </button>
           <button type="button" class="danger" onClick={() => attempt(async () => onRemoved(handle.id))}>
-            Delete for good
+            Delete permanently
           </button>
         </div>
       ) : null}
       {handle.connection === "lost" ? (
         <p class="lost" role="status">
-          Connection lost, reconnecting. Last event {handle.lastSeq}.
+          Connection lost. Reconnecting… Last event: {handle.lastSeq}.
         </p>
       ) : null}
       {writable ? null : (
         <p class="lost" role="status">
-          Another process writes this session: it can be watched here.
+          Another process is writing this session. You can only watch it here.
         </p>
       )}
       <Problem text={problem ?? view.problem} />
@@ -117,7 +115,7 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
   const [loss, setLoss] = useState<SwitchPreview>();
   const { effort: asked } = handle.model.settings;
   const effort = asked === undefined ? undefined : effortName(asked);
-  // A level that nobody here knows is shown all the same.
+  // Show a level that this page does not know, too.
   const efforts = [...new Set<string>([...EFFORT_NAMES, ...(effort === undefined ? [] : [effort])])];
   const names = [...new Set([handle.model.label, ...agent.server.models])];
   const choose = async (name: string): Promise<void> => {
@@ -178,7 +176,7 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
           <span>
             {loss.dropped === 0
               ? `Nothing is left behind; ${thoughts(loss.kept)} along.`
-              : `${thoughts(loss.dropped, "stay", "stays")} behind, in the log for the model that made it; ${loss.kept === 0 ? "none goes" : thoughts(loss.kept)} along.`}
+              : `${thoughts(loss.dropped, "stay", "stays")} in the log for the model that produced ${loss.dropped === 1 ? "it" : "them"}; ${loss.kept === 0 ? "none goes" : thoughts(loss.kept)} along.`}
           </span>
           <button type="button" class="primary" onClick={() => void take(chosen)}>
             Switch to {chosen}
@@ -193,5 +191,5 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
 }
 
 function thoughts(count: number, many = "go", one = "goes"): string {
-  return count === 1 ? `1 thought ${one}` : `${count} thoughts ${many}`;
+  return count === 1 ? `1 reasoning item ${one}` : `${count} reasoning items ${many}`;
 }
