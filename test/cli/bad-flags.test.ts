@@ -69,13 +69,13 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
     [["-p", "hi", "-r", "nope"], "session_not_found", '"nope"'],
     [["-p", "hi", "-r", ""], "session_not_found", "no session"],
     [["-p", "hi", "-r", "../../etc/passwd"], "session_not_found", "no session"],
-    [["-p", "hi", "-c"], "session_not_found", "leave -c out to start one"],
+    [["-p", "hi", "-c"], "session_not_found", "omit -c to start one"],
     [["-p", "hi", "-c", "-r", "x"], "usage", "--continue and --resume cannot be used together"],
-    [["-p"], "no_prompt", "pipe one in"],
-    [["-p", "-"], "no_prompt", "pipe one in"],
-    [["-p", "   "], "no_prompt", "pipe one in"],
-    [["run"], "no_prompt", "pipe one in"],
-    [[], "no_prompt", "pipe one in"],
+    [["-p"], "no_prompt", "pipe it in"],
+    [["-p", "-"], "no_prompt", "pipe it in"],
+    [["-p", "   "], "no_prompt", "pipe it in"],
+    [["run"], "no_prompt", "pipe it in"],
+    [[], "no_prompt", "pipe it in"],
   ] as const)("%j", async ([args, code, part]) => {
     const place = newPlace();
     const ran = await run(place, args);

@@ -26,8 +26,10 @@ const STALL = { type: "stall", at: { where: "after", unit: "event", index: 14 } 
 test("without a key it says that it is the emulator, answers, and Ctrl-D exits with the way back", async () => {
   const place = newPlace();
   const terminal = onTerminal(place, []);
-  await terminal.shows("this is the built-in emulator: a stand-in that follows rules, not a model.");
-  await terminal.shows("Real models: export OPENAI_API_KEY=");
+  await terminal.shows(
+    "You are chatting with the built-in emulator, which follows fixed rules and is not a model.",
+  );
+  await terminal.shows("To use a real model: export OPENAI_API_KEY=");
   await terminal.shows("emulator/emu-reasoner · session s_");
   await terminal.shows(PROMPT);
   terminal.type("Think of a number.");

@@ -238,7 +238,11 @@ test("at another endpoint, refused reasoning shows in refusals, recall and prefi
   const { code, report } = await evaluated(place, [file, "-m", "openai/emu-reasoner"], env);
   expect([code, failures(report)]).toEqual([
     1,
-    ["no request is refused", "reasoning recall is at least 1", "every request begins as the one before"],
+    [
+      "no request is rejected",
+      "reasoning recall is at least 1",
+      "every request starts like the previous one",
+    ],
   ]);
 });
 

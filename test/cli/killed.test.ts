@@ -110,7 +110,7 @@ describe.each([
   test("show and inspect say so, how to continue and what was seen, even after it continued", async () => {
     const { place, env, before } = await interrupted();
     const { id, file } = await onlyLog(place);
-    const told = `interrupted: throughline -p -r ${id} finishes it; a new message goes on without it\n`;
+    const told = `interrupted: throughline -p -r ${id} finishes it; a new message continues without it\n`;
     const shown = await run(place, ["sessions", "show", id, "--reasoning", "full"]);
     expect(shown.out.endsWith(`\n─ ${told}`), shown.out).toBe(true);
     expect((await run(place, ["inspect", id])).out.endsWith(`\n  ${told}`)).toBe(true);

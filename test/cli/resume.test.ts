@@ -124,19 +124,19 @@ describe("on a terminal", () => {
     await terminal.shows("about pears");
     await terminal.shows("2  ");
     await terminal.shows("about apples");
-    await terminal.shows("* for every directory, q to leave: ");
+    await terminal.shows("* for every directory, q to quit: ");
     terminal.type("nothing like it");
     await terminal.shows('No title or id has "nothing like it".');
-    await terminal.shows("q to leave: ");
+    await terminal.shows("q to quit: ");
     terminal.type("PEAR");
     await terminal.shows("about pears");
-    await terminal.shows("q to leave: ");
+    await terminal.shows("q to quit: ");
     terminal.type("7");
-    await terminal.shows("There is no number 7.");
+    await terminal.shows("The list has no number 7.");
     terminal.type("*");
     await terminal.shows("about plums");
     await terminal.shows("about pears");
-    await terminal.shows("q to leave: ");
+    await terminal.shows("q to quit: ");
     terminal.type("2");
     // Without a prompt or an interrupted turn it says so about the chosen session.
     const { code, screen } = await terminal.ended;
@@ -150,7 +150,7 @@ describe("on a terminal", () => {
     const { env } = await emulatorOf();
     await made(place, env, "hello");
     const terminal = onTerminal(place, ["resume"], env);
-    await terminal.shows("q to leave: ");
+    await terminal.shows("q to quit: ");
     terminal.press(keys ?? "");
     expect((await terminal.ended).code).toBe(0);
   });
@@ -158,6 +158,6 @@ describe("on a terminal", () => {
   test("resume says that there are no sessions", async () => {
     const { code, screen } = await onTerminal(newPlace(), ["resume"]).ended;
     expect(code).toBe(0);
-    expect(screen).toContain("There are no sessions yet");
+    expect(screen).toContain("No sessions yet");
   });
 });

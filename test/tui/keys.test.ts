@@ -30,7 +30,7 @@ describe("while a turn runs", () => {
     run.press("half a dra");
     await run.shows("❯ half a dra");
     run.press(KEYS.controlC);
-    await run.shows("Held: Enter sends them, Alt+Up takes them back");
+    await run.shows("On hold: Enter to send them, Alt+Up to edit them");
     await run.until("the end of the turn", ({ screen }) => !screen.includes("● Working"));
     run.press(KEYS.altUp);
     await run.shows("❯ third");
@@ -65,7 +65,9 @@ describe("while a turn runs", () => {
     await run.shows("Stopping. Press Ctrl+C again to exit.");
     run.press(KEYS.controlC);
     expect(await run.ended).toBe(0);
-    expect(run.screen).toContain("Not sent; Up brings it back next time:\n  queued words\n  typed words");
+    expect(run.screen).toContain(
+      "Not sent (press Up in the next chat to get it back):\n  queued words\n  typed words",
+    );
     expect(run.screen).toMatch(/To continue: throughline -r s_/);
     const { events } = await onlyLog(place);
     expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled"]);
@@ -110,7 +112,7 @@ describe("a tool that needs permission", () => {
     await run.say("two");
     await run.shows("command: touch b");
     await run.say("why so many?"); // has a y in it, but is not an answer
-    await run.shows("Tab answers; Enter queues your message");
+    await run.shows("Press Tab to answer, Enter to queue your message");
     await run.shows("❯ why so many?");
     run.press(KEYS.enter);
     await run.shows("⋯ why so many?");
@@ -140,7 +142,7 @@ describe("a tool that needs permission", () => {
     const command = `echo ${"a ".repeat(2000)}\u001B[2J\u202Etxt.exe\r\ny\r\n? Allow nothing (read)?; touch made`;
     const { env } = await emulatorOf({ steps: ask(command) });
     const run = onScreen(place, ["go"], { env });
-    await run.shows("see all of it first: ↓ PageDown · Enter denies");
+    await run.shows("scroll to the end first: ↓ PageDown · Enter denies");
     expect(run.rows[0]).not.toBe("");
     run.press("y");
     await run.shows("❯ y");

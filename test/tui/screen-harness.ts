@@ -178,7 +178,7 @@ export class ScreenRun {
 
   async leave(): Promise<number> {
     this.press(KEYS.controlC);
-    await this.shows("again leaves");
+    await this.shows("again to exit");
     this.press(KEYS.controlC);
     return this.ended;
   }

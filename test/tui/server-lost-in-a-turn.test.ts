@@ -17,13 +17,13 @@ test("a lost server is reported, no time is counted meanwhile, and messages sent
   await screen.shows("● Working");
   server.child.kill("SIGKILL");
   await server.exited;
-  await screen.shows("The server does not answer: reconnecting…");
+  await screen.shows("The server does not answer. Reconnecting…");
   expect(screen.screen).not.toContain("Working");
   screen.press(KEYS.escape);
-  await screen.shows("it cannot be told to stop now");
+  await screen.shows("so the turn cannot be stopped now");
   await screen.say("still there?");
   await screen.shows("⋯ still there?");
-  await screen.shows("Sent when the server is back; Alt+Up takes them back");
+  await screen.shows("Sent when the server is back; Alt+Up to edit them");
   expect(screen.screen).not.toContain("Working");
   await serve(there, env, Number(new URL(server.url).port));
   await screen.shows("Here again.");
@@ -46,10 +46,10 @@ test("messages queued before the server was lost are held, because they were mea
   await screen.shows("⋯ and then?");
   server.child.kill("SIGKILL");
   await server.exited;
-  await screen.shows("The server does not answer: reconnecting…");
+  await screen.shows("The server does not answer. Reconnecting…");
   await serve(there, env, Number(new URL(server.url).port));
   await screen.shows("in the middle of the turn: /resume finishes it");
-  await screen.shows("Held: Enter sends them");
+  await screen.shows("On hold: Enter to send them");
   screen.press(KEYS.enter);
   await screen.shows("Here again.");
   await screen.ready();
@@ -68,7 +68,7 @@ test("a terminal that only watched the turn reports it too, and messages sent me
   await screen.shows("● Working");
   server.child.kill("SIGKILL");
   await server.exited;
-  await screen.shows("The server does not answer: reconnecting…");
+  await screen.shows("The server does not answer. Reconnecting…");
   expect(screen.screen).not.toContain("Working");
   await screen.say("hello?");
   await serve(there, env, Number(new URL(server.url).port));

@@ -15,7 +15,7 @@ test("if the server goes away while nothing runs, a message waits and is sent au
   await screen.ready();
   server.child.kill("SIGKILL");
   await server.exited;
-  await screen.shows("The server does not answer: reconnecting…");
+  await screen.shows("The server does not answer. Reconnecting…");
   await screen.say("hello");
   await screen.shows("⋯ hello");
   await serve(there, env, Number(new URL(server.url).port));
@@ -34,7 +34,7 @@ test("a user who leaves stops nothing: the turn continues on the server, and a m
   await screen.shows("Never");
   screen.press(KEYS.controlD);
   expect(await screen.ended).toBe(0);
-  expect(screen.flat).toContain("The turn goes on on the server.");
+  expect(screen.flat).toContain("The turn continues on the server.");
   const again = onServer(server, ["-c"]);
   await again.shows("Never");
   await again.shows("● Working");

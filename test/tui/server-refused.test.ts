@@ -18,10 +18,10 @@ test("a wrong token, address or flag is refused", async () => {
   const wrong = await tried(["--server", server.url], { THROUGHLINE_TOKEN: "f".repeat(32) });
   expect(wrong).toEqual({
     code: 2,
-    said: expect.stringMatching(/the one given is another.*\[unauthorized\]/s),
+    said: expect.stringMatching(/rejected the token.*\[unauthorized\]/s),
   });
   const none = await tried(["--server", server.url], {});
-  expect(none).toEqual({ code: 2, said: expect.stringMatching(/none was given.*\[unauthorized\]/s) });
+  expect(none).toEqual({ code: 2, said: expect.stringMatching(/needs a token.*\[unauthorized\]/s) });
   const kept = await tried(["--server", "http://127.0.0.1:1"], { THROUGHLINE_TOKEN: TOKEN });
   expect(kept).toEqual({ code: 2, said: expect.stringMatching(/kept for another.*\[server_url_invalid\]/s) });
   const empty = `http://127.0.0.1:${await ownPort()}`;

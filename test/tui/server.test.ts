@@ -46,7 +46,7 @@ test("the whole conversation, every command and the way back work", async () => 
   await screen.shows("You said: “hello”");
   await screen.ready();
   await screen.say("/compact");
-  await screen.shows("Done: the next request carries the summary instead.");
+  await screen.shows("Done. The next request sends the summary instead.");
   await screen.say("/export talk.md");
   await screen.shows("Written:");
   expect(readFileSync(join(screen.place.work, "talk.md"), "utf8")).toContain("# A number");
@@ -113,7 +113,7 @@ test("a question of the server's tools can be answered here, and Esc stops the t
   await screen.ready();
   expect(readdirSync(there.work)).toContain("made"); // its tools run there
   screen.press("@");
-  await screen.shows("The files are the server's");
+  await screen.shows("Files are on the server");
   screen.press(KEYS.backspace);
   await screen.leave();
 });

@@ -22,7 +22,7 @@ test("/retry, /edit, /undo, /effort, /inspect, /help and mistakes work", async (
   run.press(" Or two.");
   await run.shows("❯ Think of a number. Or two.");
   run.press(KEYS.enter);
-  await run.shows("↩ Said differently");
+  await run.shows("↩ Message changed");
   await run.shows("› Think of a number. Or two.");
   await run.until("three answers", ({ screen }) => (screen.match(/─ Worked/g) ?? []).length === 3);
   await run.ready();
@@ -87,9 +87,9 @@ test("a second terminal follows a session that is being written, says so, and ta
   const { id } = await onlyLog(place);
   const reader = onScreen(place, ["-r", id], { env });
   await reader.shows("Another process is writing this session; following it.");
-  await reader.shows("reading only");
+  await reader.shows("read-only");
   await reader.say("may I?");
-  await reader.shows("Your text is kept in the input.");
+  await reader.shows("Your text stays in the input.");
   await reader.shows("❯ may I?");
   writer.press(KEYS.escape);
   await writer.ready();
@@ -102,7 +102,7 @@ test("a second terminal follows a session that is being written, says so, and ta
   reader.press(KEYS.controlC); // clears the line
   await reader.shows("Cleared");
   reader.press(KEYS.enter);
-  await reader.until("the session", ({ screen }) => !screen.includes("reading only") && screen.includes("❯"));
+  await reader.until("the session", ({ screen }) => !screen.includes("read-only") && screen.includes("❯"));
   await reader.say("mine now");
   await reader.shows("Three.");
   await reader.ready();

@@ -92,7 +92,7 @@ test("a failed turn shows the code, the message, and what to do", async () => {
   ];
   const { env } = await emulatorOf({ steps });
   const run = onScreen(newPlace(), ["go"], { env });
-  await run.shows("✗ Failed: No such thing. [invalid_prompt]. /retry asks again.");
+  await run.shows("✗ Failed: No such thing. [invalid_prompt]. /retry tries again.");
   await run.ready();
   await run.leave();
 });
@@ -104,7 +104,7 @@ test("an attempt that broke off is folded away when it is repeated", async () =>
   });
   const run = onScreen(newPlace(), ["go"], { env });
   await run.shows("─ Worked for");
-  expect(run.screen).toContain("▸ An earlier attempt broke off and was made again");
+  expect(run.screen).toContain("▸ An earlier attempt was cut off and retried");
   expect(run.screen.match(/▸ Thought/g)).toHaveLength(1);
   await run.leave();
 });
@@ -121,7 +121,7 @@ test("the picker says what a model switch would leave behind, and the thought sa
   await run.shows("❯ emulator/emu-plain");
   await run.shows("1 stays in the log for the model that made it");
   run.press(KEYS.escape);
-  await run.hides("Esc leave");
+  await run.hides("Esc cancel");
   await run.say("/model openai/emu-plain");
   await run.shows("Next: openai/emu-plain.");
   await run.say("hello");

@@ -161,7 +161,7 @@ describe("a resized or narrow terminal", () => {
     await narrow.say("/help");
     await narrow.shows("/exit");
     expect(/Enter [^]*\/exit.*/.exec(narrow.everything)?.[0]).not.toContain("…");
-    expect(narrow.flat).toContain("say the last message differently, on a new branch");
+    expect(narrow.flat).toContain("change the last message, on a new branch");
     await narrow.leave();
   });
 

@@ -184,7 +184,7 @@ describe("the end of a turn", () => {
     [
       "failed",
       { ...end, status: "failed", error: { code: "x", message: "No" } },
-      ["✗ Failed: No [x]. /retry asks again.", facts],
+      ["✗ Failed: No [x]. /retry tries again.", facts],
     ],
     [
       "stopped before anybody has counted",

@@ -73,7 +73,7 @@ test("the input stays visible in the smallest terminal", () => {
   expect(footer(parts, 40, 24, style).rows).toEqual([
     "",
     "  ⋯ a",
-    "  Alt+Up takes them back",
+    "  Alt+Up to edit them",
     "● Working 2s · Esc stops · 1 queued",
     "hint",
     "status",
@@ -92,9 +92,9 @@ test("the input stays visible in the smallest terminal", () => {
 });
 
 test.each([
-  ["turn", "Alt+Up takes them back"],
-  ["server", "Sent when the server is back; Alt+Up takes them back"],
-  ["person", "Held: Enter sends them, Alt+Up takes them back"],
+  ["turn", "Alt+Up to edit them"],
+  ["server", "Sent when the server is back; Alt+Up to edit them"],
+  ["person", "On hold: Enter to send them, Alt+Up to edit them"],
 ] as const)("what the queue waits for (%s) is told whole, however narrow", (waits, told) => {
   const input = { rows: ["❯"], cursor: { row: 0, column: 2 } };
   const parts = { queue: ["a"], waits, workingMs: undefined, hint: undefined, above: [], input, status: [] };

@@ -61,7 +61,7 @@ test("a call cannot be allowed before all its arguments were shown", () => {
   const { asked, answers } = prompt(JSON.stringify({ command: "x\n".repeat(30) }));
   const { rows } = asked.render(60, 10, style);
   expect(rows.length).toBeLessThanOrEqual(10);
-  expect(rows.at(-2)).toContain("see all of it first");
+  expect(rows.at(-2)).toContain("scroll to the end first");
   asked.key("y");
   asked.key("\r");
   expect(answers).toEqual([]);

@@ -131,7 +131,7 @@ test("a superseded attempt is one row when folded, and complete when unfolded", 
     text("r/1", "half", { superseded: true }),
     text("s/0", "whole"),
   ]);
-  const folded = ["▸ An earlier attempt broke off and was made again", "", "whole"];
+  const folded = ["▸ An earlier attempt was cut off and retried", "", "whole"];
   expect(printed.render(60, view)).toEqual(folded);
   expect(printed.render(60, open)).toContain("half");
 });
