@@ -75,7 +75,7 @@ test("tokens, tools, errors and omitted items match the logs, per model", async 
     [...new Set(left.map(({ reason }) => reason))].toSorted(),
   );
   const text = (await run(place, ["stats"])).out;
-  expect(text).toContain("tokens a day (UTC)");
+  expect(text).toContain("tokens per day (UTC)");
   expect(text).toContain("Cost: unknown");
   expect(text).toMatch(/left out because +items +requests/);
 });

@@ -159,8 +159,8 @@ test("an answer is rendered Markdown, links show their targets, and commentary i
 
 test("a wait counts down; other notices stay unchanged", () => {
   const notice: NoticeBlock = { ...base, kind: "notice", code: "retry", text: "busy", waitMs: 9000 };
-  expect(blockRows(notice, 64, view)).toEqual(["↻ busy · trying again in 3s"]);
-  expect(blockRows(notice, 64, { ...view, now: 9000 })).toEqual(["↻ busy · trying again"]);
+  expect(blockRows(notice, 64, view)).toEqual(["↻ busy · retrying in 3s"]);
+  expect(blockRows(notice, 64, { ...view, now: 9000 })).toEqual(["↻ busy · retrying"]);
   expect(blockRows({ ...notice, waitMs: undefined }, 64, view)).toEqual(["! busy"]);
 });
 
@@ -187,11 +187,11 @@ describe("the end of a turn", () => {
       ["✗ Failed: No [x]. /retry tries again.", facts],
     ],
     [
-      "stopped before anybody has counted",
+      "stopped before there are token counts",
       { ...end, status: "cancelled", steps: 1, usage: { ...end.usage, ...NOTHING } },
       [
-        "■ Stopped. What was written stays; the next message goes on from",
-        "  here.",
+        "■ Stopped. Everything written so far is kept; your next message",
+        "  continues from here.",
         "─ Worked for 31s · 1 request ─",
       ],
     ],
@@ -199,7 +199,7 @@ describe("the end of a turn", () => {
     [
       "interrupted",
       { ...end, status: "interrupted" },
-      ["■ Interrupted: the process that worked on it ended.", facts],
+      ["■ Interrupted: the process that ran this turn ended.", facts],
     ],
   ] as const)("%s", ([, block, rows]) => {
     expect(blockRows(block, 64, view)).toEqual(rows);

@@ -12,7 +12,7 @@ test("bars have an axis with a unit and round labels; a day without work is a ga
   ];
   expect(plot(points, { unit: "tokens", width: 80 })).toBe(
     [
-      "tokens a day (UTC)",
+      "tokens per day (UTC)",
       " 1k ┤ █",
       "    │ █",
       "    │ █",
@@ -26,8 +26,8 @@ test("bars have an axis with a unit and round labels; a day without work is a ga
 });
 
 test("no values give a plain message", () => {
-  expect(plot([], { unit: "tokens", width: 80 })).toBe("tokens a day: nothing yet");
-  expect(plot([{ day: day(0), value: 0 }], { unit: "tokens", width: 80 })).toBe("tokens a day: nothing yet");
+  expect(plot([], { unit: "tokens", width: 80 })).toBe("tokens per day: none yet");
+  expect(plot([{ day: day(0), value: 0 }], { unit: "tokens", width: 80 })).toBe("tokens per day: none yet");
 });
 
 test("days are grouped if there are more than columns, and the total stays the same", () => {
@@ -71,6 +71,6 @@ test("days that a wrong clock put thousands of years apart are adjacent, without
     { day: "9999-12-31", value: 4 },
   ];
   const drawn = plot(points, { unit: "tokens", width: 80 });
-  expect(drawn.split("\n").slice(0, 1)).toEqual(["tokens a day (UTC)"]);
+  expect(drawn.split("\n").slice(0, 1)).toEqual(["tokens per day (UTC)"]);
   expect(drawn).toMatch(/└───$/m);
 });
