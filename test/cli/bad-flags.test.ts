@@ -18,7 +18,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
       "usage",
       'unknown shell "tcsh"; use one of bash, zsh, fish (see throughline completion --help)',
     ],
-    [["completion"], "usage", "<shell> is missing: throughline completion <shell>"],
+    [["completion"], "usage", "missing argument; usage: throughline completion <shell>"],
     [
       ["sessions", "export", "--last", "--format", "pdf"],
       "usage",

@@ -28,8 +28,10 @@ test("a lost server is reported, no time is counted meanwhile, and messages sent
   await serve(there, env, Number(new URL(server.url).port));
   await screen.shows("Here again.");
   await screen.ready();
-  expect(screen.flat).toContain("in the middle of the turn: it goes on with what you have sent meanwhile.");
-  expect(screen.screen).not.toContain("reconnecting");
+  expect(screen.flat).toContain(
+    "in the middle of the turn: it continues with the messages you sent meanwhile.",
+  );
+  expect(screen.screen).not.toContain("Reconnecting");
   expect(await screen.leave()).toBe(0);
   const { events } = await onlyLog(there);
   expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["interrupted", "completed"]);

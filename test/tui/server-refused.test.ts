@@ -23,7 +23,10 @@ test("a wrong token, address or flag is refused", async () => {
   const none = await tried(["--server", server.url], {});
   expect(none).toEqual({ code: 2, said: expect.stringMatching(/needs a token.*\[unauthorized\]/s) });
   const kept = await tried(["--server", "http://127.0.0.1:1"], { THROUGHLINE_TOKEN: TOKEN });
-  expect(kept).toEqual({ code: 2, said: expect.stringMatching(/kept for another.*\[server_url_invalid\]/s) });
+  expect(kept).toEqual({
+    code: 2,
+    said: expect.stringMatching(/reserved for another.*\[server_url_invalid\]/s),
+  });
   const empty = `http://127.0.0.1:${await ownPort()}`;
   const nobody = await tried(["--server", empty], { THROUGHLINE_TOKEN: TOKEN });
   expect(nobody).toEqual({ code: 2, said: expect.stringContaining("[server_unreachable]") });

@@ -119,7 +119,7 @@ test("the picker says what a model switch would leave behind, and the thought sa
   await run.shows("Model");
   run.press("emu-plain");
   await run.shows("❯ emulator/emu-plain");
-  await run.shows("1 stays in the log for the model that made it");
+  await run.shows("1 stays in the log for the model that produced it");
   run.press(KEYS.escape);
   await run.hides("Esc cancel");
   await run.say("/model openai/emu-plain");

@@ -35,12 +35,12 @@ test("if the thought has scrolled away, Ctrl+T prints the last turn once more, u
   await run.ready();
   expect(run.screen).not.toContain("Thought for");
   run.press(KEYS.controlT);
-  await run.shows("Thoughts unfolded: the last turn is printed once more.");
+  await run.shows("Thoughts unfolded: the last turn is printed again.");
   await run.until("the thought", ({ everything }) => everything.includes("▾ Thought for"));
   expect(run.everything).toContain("A while.");
   expect(run.everything.match(/Paragraph 7 of/g)).toHaveLength(2);
   run.press(KEYS.controlT);
-  await run.shows("Thoughts folded; what has scrolled away stays as it was printed.");
+  await run.shows("Thoughts folded; rows that have scrolled away stay as they are.");
   run.press(KEYS.controlT);
   await run.shows("Thoughts unfolded.");
   expect(run.everything.match(/Paragraph 7 of/g)).toHaveLength(2);

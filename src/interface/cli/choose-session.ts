@@ -87,7 +87,7 @@ async function byPrefix(store: Store, text: string, what: string): Promise<strin
   if (found.length === 0) {
     throw codedError(
       "session_not_found",
-      `no ${what} "${inertLine(text, 64)}" (throughline sessions lists them)`,
+      `no ${what} "${inertLine(text, 64)}" (throughline sessions lists all sessions)`,
     );
   }
   throw codedError(

@@ -18,7 +18,7 @@ const REWRITES: readonly Rewrite[] = [
   ],
   [
     /^missing required argument '(.*)'$/,
-    ([name], command) => `<${name}> is missing: ${nameOf(command)} ${argumentsOf(command)}`,
+    (_, command) => `missing argument; usage: ${nameOf(command)} ${argumentsOf(command)}`,
   ],
   [/^option '([^']*)' argument missing$/, ([flag]) => `${flag} needs a value`],
   [
@@ -57,12 +57,7 @@ function nameOf(command: Command): string {
 }
 
 function argumentsOf(command: Command): string {
-  return command.registeredArguments
-    .map((one) => {
-      const name = `${one.name()}${one.variadic ? "..." : ""}`;
-      return one.required ? `<${name}>` : `[${name}]`;
-    })
-    .join(" ");
+  return command.usage().replace(/^\[options\] ?/, "");
 }
 
 /** Returns the long name: "-r, --resume <session>" becomes --resume. */
