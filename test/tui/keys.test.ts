@@ -231,7 +231,7 @@ describe("the input", () => {
     run.press("/re");
     await run.shows("give the session a title");
     run.press("name my new title\r");
-    await run.shows("is called “my new title” now");
+    await run.shows("is now called “my new title”");
     expect(await run.leave()).toBe(0);
   });
 
@@ -249,7 +249,7 @@ describe("the input", () => {
     run.press(" A better name");
     await run.shows("❯ /rename A better name");
     run.press(KEYS.enter);
-    await run.shows("is called “A better name” now");
+    await run.shows("is now called “A better name”");
     run.press("read @pack");
     await run.shows("package.json");
     run.press(KEYS.tab);

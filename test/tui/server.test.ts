@@ -37,7 +37,7 @@ test("the whole conversation, every command and the way back work", async () => 
   await screen.say("/model openai/emu-reasoner");
   await screen.shows("Next: openai/emu-reasoner.");
   await screen.say("/rename A number");
-  await screen.shows("This session is called “A number” now.");
+  await screen.shows("This session is now called “A number”.");
   await screen.say("/inspect");
   await screen.shows(/More: http:\/\/127\.0\.0\.1:\d+\/s\/s_|Nothing has been said yet/);
   await screen.say("/help");
