@@ -20,6 +20,7 @@ export { loadScenario } from "./scenario/load-scenario.ts";
 export type { Scenario, ScenarioStep } from "./scenario/scenario.ts";
 export { defaultSwitches, parseSwitch, type Switches, switchValues } from "./switches.ts";
 
+/** Options of `startEmulator`. */
 export interface EmulatorOptions {
   /** Default: "127.0.0.1". Any other host must be requested explicitly. */
   readonly host?: string;
@@ -27,11 +28,13 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** Default: "strict". "lenient" answers where strict would refuse, and reports it. */
   readonly mode?: "strict" | "lenient";
+  /** Overrides of `defaultSwitches`. */
   readonly switches?: Given<Switches> | undefined;
+  /** Scripted answers, from `loadScenario`. Default: the built-in model answers. */
   readonly scenario?: Scenario | undefined;
-  /** Each request that makes the model answer takes one, in order. */
+  /** Each request that makes the model answer takes one, in order. Default: none. */
   readonly faults?: readonly Fault[];
-  /** The delay between deltas. Default: 0. */
+  /** The delay between deltas in milliseconds. Default: 0. */
   readonly paceMs?: number;
   /** The key for ids and ciphertext. The default is public and fixed, so that sessions survive a restart. */
   readonly secret?: string;
@@ -39,21 +42,27 @@ export interface EmulatorOptions {
   readonly accounts?: Readonly<Record<string, string>>;
   /** Traits of model ids, overriding the built-in table. */
   readonly models?: Readonly<Record<string, Partial<ModelTraits>>>;
+  /** Called with each request and its answer. */
   readonly record?: (entry: RecordedExchange) => void;
+  /** For tests. Default: the system clock. */
   readonly clock?: Clock;
   /** With a seed, all ids and ciphertext are the same in every run. */
   readonly seed?: string;
-  /** The socket does not keep the process alive. */
+  /** If true, the socket does not keep the process alive. Default: false. */
   readonly unref?: boolean;
 }
 
+/** A running emulator. */
 export interface Emulator {
   /** http://127.0.0.1:PORT */
   readonly url: string;
   /** `url` + "/v1", the base URL for a client. */
   readonly baseUrl: string;
+  /** The last 1,000 requests with their answers. */
   readonly exchanges: readonly RecordedExchange[];
+  /** Returns the verdicts on all requests so far. */
   report(): Report;
+  /** Adds faults for the next requests. */
   addFaults(...faults: readonly Fault[]): void;
   /** Makes all earlier ciphertext fail with invalid_encrypted_content. */
   rotateKey(): void;
@@ -61,6 +70,23 @@ export interface Emulator {
   close(): Promise<void>;
 }
 
+/**
+ * Starts a strict stand-in for the Responses, Messages and chat completions APIs on a local port.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, openai } from "throughline";
+ * import { startEmulator } from "throughline/emulator";
+ *
+ * const server = await startEmulator();
+ * const model = openai("emu-reasoner", { baseUrl: server.baseUrl, apiKey: "any" });
+ * const session = await createAgent({ model }).open();
+ * await session.send("Hello").result();
+ * console.log(server.report().totals);
+ * await session.close();
+ * await server.close();
+ * ```
+ */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const engine = new Engine({
     mode: options.mode ?? "strict",

@@ -7,7 +7,9 @@ import type { Switches } from "./switches.ts";
 
 export type DialectName = "openai-responses" | "anthropic-messages" | "openai-chat";
 
+/** How an emulated model behaves. */
 export interface ModelTraits {
+  /** Whether it thinks. */
   readonly reasoning: boolean;
   /** P14: a plain model refuses reasoning items. E11: it may refuse `include: ["reasoning.encrypted_content"]`. */
   readonly encryptedContent: boolean;
@@ -96,6 +98,7 @@ export function documentedModelsOf(dialect: DialectName): readonly string[] {
   return Object.keys(documented[dialect]);
 }
 
+/** The model ids that the emulator documents. It accepts other ids too. */
 export const documentedModels: readonly string[] = Object.values(documented).flatMap((one) =>
   Object.keys(one),
 );

@@ -19,6 +19,7 @@ export type Outcome =
   | "http_error"
   | "open";
 
+/** The emulator's verdict on one request. */
 export interface RequestReport {
   /** The index among requests that make the model answer, from 0. */
   readonly request: number;
@@ -61,6 +62,7 @@ export interface RequestReport {
   readonly outcome: Outcome;
 }
 
+/** The emulator's verdicts on all requests, and their totals. */
 export interface Report {
   readonly emulator: "throughline";
   readonly mode: "strict" | "lenient";
@@ -76,7 +78,9 @@ export interface Report {
   };
 }
 
+/** A request that the emulator received, and its answer. */
 export interface RecordedExchange {
+  /** Counted from 0. */
   readonly index: number;
   readonly method: string;
   readonly path: string;

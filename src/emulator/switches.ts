@@ -143,15 +143,17 @@ const table = {
 /** Widened: a number's default is one of many values. */
 type ValueOf<Entry> = Entry extends { readonly values: readonly (infer Value)[] } ? Value : number;
 
+/** Disputed facts about the real APIs, one switch each. docs/emulator.md describes them. */
 export type Switches = { readonly [Name in keyof typeof table]: ValueOf<(typeof table)[Name]> };
 
 function perSwitch(column: "usual" | "values"): unknown {
   return Object.fromEntries(Object.entries(table).map(([name, entry]) => [name, entry[column]]));
 }
 
+/** The default of each switch. */
 export const defaultSwitches = perSwitch("usual") as Switches;
 
-/** The allowed values per switch, for the command line and scenario files. */
+/** The allowed values of each switch. */
 export const switchValues = perSwitch("values") as {
   readonly [Name in keyof Switches]: readonly Switches[Name][] | "number";
 };
@@ -160,7 +162,7 @@ function isSwitchName(name: string): name is keyof Switches {
   return Object.hasOwn(switchValues, name);
 }
 
-/** Reads one switch from text (`--switch name=value`) or from a file; the problem says what is allowed. */
+/** Reads one switch from text or from a file. Returns a `problem` that says what is allowed, instead of throwing. */
 export function parseSwitch(name: string, value: unknown): Partial<Switches> | { readonly problem: string } {
   if (!isSwitchName(name)) {
     return { problem: `unknown switch '${name}'; use one of: ${Object.keys(switchValues).join(", ")}` };

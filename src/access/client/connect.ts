@@ -14,38 +14,63 @@ import { addressProblem, type Clock, codeOf, systemClock, codedError } from "../
 import { Http, queryOf } from "./http.ts";
 import { RemoteSession } from "./remote-session.ts";
 
+/** Options of `connect`. */
 export interface ConnectOptions {
-  /** Not needed in the server's own page, nor with an unused link. */
+  /** The server's token. Not needed in the server's own page, nor with an unused link. */
   readonly token?: string;
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
 }
 
+/** Options of `RemoteAgent.list`. */
 export interface ListSessionsOptions {
   readonly limit?: number;
   /** Only sessions after this one: the last session of the previous page. */
   readonly before?: Pick<SessionListing, "id" | "modifiedAt"> | undefined;
+  /** Case-insensitive; matches the title, id or folder. */
   readonly search?: string;
 }
 
+/** Options of `RemoteAgent.open`. */
 export interface RemoteOpenOptions extends OpenHandleOptions {
   /** The model of a new session. */
   readonly model?: string | undefined;
 }
 
+/** A connection to a server: opens, lists and removes its sessions. */
 export interface RemoteAgent extends AgentHandle {
   readonly server: ServerInfo;
   open(options?: RemoteOpenOptions): Promise<SessionHandle>;
   /** All sessions, newest first. */
   sessions(): AsyncIterable<SessionListing>;
+  /** One page of sessions, newest first. */
   list(options?: ListSessionsOptions): Promise<readonly SessionListing[]>;
+  /** The requests that a session has sent, oldest first. */
   requests(id: string): Promise<readonly RequestSummary[]>;
+  /** Removes a session and everything that belongs to it. */
   remove(id: string): Promise<void>;
   /** Creates a link that grants access to one more browser. */
   newLink(): Promise<string>;
 }
 
-/** `address` is the server's URL or the link it printed. A link works only once. */
+/**
+ * Connects to a server. `address` is the server's URL or the link it printed; a link works only once.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator, memoryStore } from "throughline";
+ * import { connect } from "throughline/client";
+ * import { startServer } from "throughline/server";
+ *
+ * const agent = createAgent({ model: emulator() });
+ * const server = await startServer({ agent, store: memoryStore(), port: 0 });
+ * const remote = await connect(server.url, { token: server.token });
+ * const session = await remote.open();
+ * console.log(await session.send("Hello").text());
+ * await session.close();
+ * await server.close();
+ * ```
+ */
 export async function connect(address: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
   const { url, code } = readAddress(address);
   const parts = {

@@ -27,6 +27,7 @@ const STILL_HERE = Buffer.from(": still here\n\n");
 /** The same as a complete chunk of HTTP/1.1. */
 const STILL_HERE_CHUNK = Buffer.from(`${STILL_HERE.length.toString(16)}\r\n${STILL_HERE.toString()}\r\n`);
 
+/** How many event streams are open, and how many were dropped because their client did not read. */
 export interface StreamCounters {
   open: number;
   dropped: number;

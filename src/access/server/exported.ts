@@ -6,20 +6,23 @@
 import { codedError } from "../../base/support/index.ts";
 import { bundleText, readBundle, type Store } from "../../runtime/log/index.ts";
 
+/** How a client wants to download a session. */
 export interface ExportOptions {
   readonly format: string;
+  /** Whether to include reasoning. */
   readonly reasoning: boolean;
-  /** Remove anything that looks like a secret. */
+  /** Whether to remove anything that looks like a secret. */
   readonly redact: boolean;
 }
 
+/** A session as a download. */
 export interface Exported {
   readonly mediaType: string;
   readonly fileName: string;
   readonly body: Iterable<Uint8Array>;
 }
 
-/** Rejects an unknown format with `format_unknown`. */
+/** Exports a session for a download. Rejects an unknown format with `format_unknown`. */
 export type ExportSession = (id: string, options: ExportOptions) => Promise<Exported>;
 
 export function bundleExport(store: Store): ExportSession {

@@ -22,6 +22,7 @@ export interface StoredFacts extends Pick<SessionFacts, "cwd" | "settings"> {
   readonly id: string;
 }
 
+/** Chooses the agent for a session, for example by its folder. */
 export type AgentFor = (facts: StoredFacts) => Agent | Promise<Agent>;
 
 export interface HostedParts {

@@ -3,6 +3,7 @@
  * place and are options of the server, so that tests reach them with a few sockets and milliseconds.
  */
 
+/** How much of the server a client may use. Times are in milliseconds; docs/api.md lists the defaults. */
 export interface ServerLimits {
   /** How long the header of a request may take to arrive, and how long a silent connection may last. */
   readonly headMs: number;

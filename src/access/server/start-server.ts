@@ -35,7 +35,9 @@ import { setSecurityHeaders } from "./security-headers.ts";
 import { SessionHost } from "./session-host.ts";
 import { WrongKeys } from "./wrong-keys.ts";
 
+/** Options of `startServer`. */
 export interface ServerOptions {
+  /** The sessions to serve. */
   readonly store: Store;
   /** One agent for all sessions, or a function that chooses one by the session's folder and last settings. */
   readonly agent: Agent | AgentFor;
@@ -49,25 +51,32 @@ export interface ServerOptions {
   readonly token?: string;
   /** The folder of the built page. */
   readonly page?: string;
+  /** What `GET /api/server` returns. */
   readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">>;
   /** The formats in which a session can be downloaded. Default: only the complete session, as jsonl. */
   readonly exportSession?: ExportSession;
   /** What tokens cost, or undefined if the price is not known. Default: no prices are known. */
   readonly costOf?: CostOf | undefined;
+  /** For tests. Default: the system clock. */
   readonly clock?: Clock;
   /** How long after its last use a session stays open for writing. Default: 5 s. */
   readonly releaseMs?: number;
+  /** How much of the server a client may use. */
   readonly limits?: Given<ServerLimits> | undefined;
   /** Called with internal errors. The client only learns that something failed. */
   readonly onProblem?: (message: string) => void;
 }
 
+/** A running server. */
 export interface RunningServer {
+  /** http://HOST:PORT */
   readonly url: string;
   readonly port: number;
+  /** The key that clients send. */
   readonly token: string;
   /** Creates a link that opens the page in one browser, once. */
   newLink(): string;
+  /** Open and dropped event streams. */
   readonly counters: Readonly<StreamCounters>;
   /** The number of open connections. */
   readonly connections: number;
@@ -91,6 +100,20 @@ const BACKLOG = 4096;
 /** How long streams may take to finish when the server stops. */
 const GRACE_MS = 2000;
 
+/**
+ * Serves the sessions of a store over HTTP, with live events (docs/http-api.md).
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator, fileStore } from "throughline";
+ * import { startServer } from "throughline/server";
+ *
+ * const agent = createAgent({ model: emulator() });
+ * const server = await startServer({ agent, store: fileStore("sessions"), port: 0 });
+ * console.log(`${server.url} with the token ${server.token}`);
+ * await server.close();
+ * ```
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const keys = new AccessKeys(options.token);
   const problem = options.onProblem ?? (() => undefined);

@@ -8,64 +8,71 @@ import type { SessionSummary } from "./agent-handle.ts";
 import type { ModelView } from "./session-handle.ts";
 import type { TurnResult } from "./turn.ts";
 
-/** Changes when an old client can no longer work with the server. */
+/** The version of the HTTP API. It changes when older clients can no longer work with the server. */
 export const HTTP_API_VERSION = 1;
 
+/** What a server says about itself: `GET /api/server`. */
 export interface ServerInfo {
   readonly name: "throughline";
+  /** The server's `HTTP_API_VERSION`. */
   readonly api: number;
   /** The model of a new session. */
   readonly model: string;
-  /** Model names to offer. The server accepts any other name it understands. */
+  /** Model names to offer. The server accepts any other name that it understands. */
   readonly models: readonly string[];
   /** The directory in which new sessions work. */
   readonly cwd?: string | undefined;
 }
 
-/** The properties of a session; sent again whenever they change (`event: state`). */
+/** A session's state apart from its events. The server sends it again whenever it changes (`event: state`). */
 export interface SessionState {
   readonly id: string;
   readonly title?: string | undefined;
   readonly cwd?: string | undefined;
   readonly usage: Usage;
-  /** The cost of all requests so far. Absent if a price is not known. */
+  /** The cost of all requests so far in USD. Absent if a price is not known. */
   readonly costUsd?: number | undefined;
   readonly model: ModelView;
   readonly context?: ContextUse | undefined;
   readonly interrupted: boolean;
   readonly access: "write" | "read";
   readonly writer: "live" | "none";
-  /** The running turn, and how many wait after it. Only turns of this server count. */
+  /** The running turn of this server. */
   readonly turn?: string | undefined;
+  /** How many turns of this server wait behind it. */
   readonly waiting: number;
-  /** The seq of the last event of the log; -1 if there is none. */
+  /** The `seq` of the last event in the log, or -1 if there is none. */
   readonly lastSeq: number;
 }
 
+/** A session in the list of a server. */
 export interface SessionListing extends SessionSummary {
   readonly usage?: Usage | undefined;
-  /** Absent if a price is not known. */
+  /** In USD. Absent if a price is not known. */
   readonly costUsd?: number | undefined;
+  /** How many turns have begun. */
   readonly turns?: number | undefined;
-  /** `provider/model` of its last request. */
+  /** `provider/model` of the last request. */
   readonly model?: string | undefined;
 }
 
+/** The state of a turn on a server. */
 export interface TurnState {
   readonly turn: string;
   readonly state: "queued" | "running" | "done";
-  /** The first event of the turn, once there is one. */
+  /** The first event of the turn. Absent until the turn begins. */
   readonly firstSeq?: number | undefined;
-  /** Its last event, once it is done. */
+  /** The last event of the turn. Absent until the turn is done. */
   readonly lastSeq?: number | undefined;
+  /** Absent until the turn is done. */
   readonly result?: TurnResult | undefined;
 }
 
-/** One line of the list of requests. */
+/** A request in the list of requests of a session. */
 export interface RequestSummary {
   /** Counted from 1 over the whole log. */
   readonly request: number;
-  /** The seq of the `response_start` event. */
+  /** The `seq` of its `response_start` event. */
   readonly seq: number;
   readonly turn?: string | undefined;
   readonly response: string;
@@ -73,12 +80,13 @@ export interface RequestSummary {
   readonly attempt: number;
   readonly model: string;
   readonly at: string;
-  /** `open` while it is running. */
+  /** `open` while the response is being received. */
   readonly status: ResponseStatus | "open";
   readonly usage?: Usage | undefined;
   readonly durationMs?: number | undefined;
 }
 
+/** The body of every error response of the HTTP API. */
 export interface HttpError {
   readonly error: { readonly code: string; readonly message: string };
 }

@@ -5,15 +5,19 @@
 
 import { sliceArray, sliceObject } from "../support/index.ts";
 
+/** What one request adds to and removes from another. */
 export interface RequestDiff {
+  /** The number of the earlier request. */
   readonly from: number;
+  /** The number of the later request. */
   readonly to: number;
-  /** How many items at the start are the same. */
+  /** How many items at the beginning are the same. */
   readonly sameItems: number;
-  /** JSON texts. */
+  /** The items that only the earlier request has, as JSON text. */
   readonly removed: readonly string[];
+  /** The items that only the later request has, as JSON text. */
   readonly added: readonly string[];
-  /** Fields other than the items that differ. */
+  /** The names of the other fields that differ. */
   readonly changedFields: readonly string[];
 }
 
@@ -25,6 +29,7 @@ interface Body {
 /** The field that holds the conversation, by dialect. */
 const ITEM_FIELDS: ReadonlySet<string> = new Set(["input", "messages"]);
 
+/** Compares two requests: their items from the first difference on, and their other fields. */
 export function diffRequests(before: Body, after: Body): RequestDiff {
   const [a, b] = [partsOf(before.body), partsOf(after.body)];
   const sameItems = commonPrefix(a.items, b.items);

@@ -2,44 +2,57 @@
 
 import type { Decision, ResponseStart, Settings } from "../events/index.ts";
 
+/** The next request, as it would be sent. */
 export interface RequestPreview {
   /** The exact body. */
   readonly body: string;
+  /** SHA-256 of the body, in hex. */
   readonly bodyHash: string;
   readonly items: readonly PreviewItem[];
   readonly decisions: readonly Decision[];
-  /** Violations of the numbered rules. Empty if the request is sound. */
+  /** The numbered rules that the request would break. Empty if the request is sound. */
   readonly violations: readonly { readonly rule: string; readonly index: number; readonly message: string }[];
 }
 
+/** One item or message of a request. */
 export interface PreviewItem {
   readonly type: string;
   readonly role?: string | undefined;
+  /** The size of its JSON text. */
   readonly bytes: number;
+  /** The beginning of its text. */
   readonly head: string;
 }
 
+/** How much reasoning another model would get. */
 export interface SwitchPreview {
-  /** Reasoning items that the other model will get. */
+  /** How many reasoning items the other model will get. */
   readonly kept: number;
-  /** Reasoning items that will not be sent, by reason. They stay in the log for the model that made them. */
+  /** How many it will not get. They stay in the log for the model that made them. */
   readonly dropped: number;
+  /** The number of dropped items by reason. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
+/** Options of `explain`. */
 export interface ExplainOptions {
-  /** The nth request of the session, counted from 1. Default: the next one. */
+  /** The number of a request, counted from 1. Default: the next request. */
   readonly request?: number | undefined;
 }
 
+/** A past request, rebuilt from the log. */
 export interface RebuiltRequest {
   /** Counted from 1 over the whole log. */
   readonly request: number;
+  /** The event that recorded the request and its hash. */
   readonly start: ResponseStart;
   readonly settings: Settings;
   /** The exact body that was sent, if `proof` is "same". */
   readonly body: string;
-  /** "differs": the log does not yield the bytes that were sent. "other_renderer": another version rendered them. */
+  /**
+   * `same`: the body has the recorded hash. `differs`: it has not. `other_renderer`: another version of the library
+   * rendered it.
+   */
   readonly proof: "same" | "differs" | "other_renderer";
   readonly decisions: readonly Decision[];
 }

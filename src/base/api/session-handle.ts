@@ -17,22 +17,25 @@ import type { JsonObject } from "../support/index.ts";
 import type { ExplainOptions, RebuiltRequest, RequestPreview, SwitchPreview } from "./request-views.ts";
 import type { Turn } from "./turn.ts";
 
+/** A user message: plain text, or a list of text, image and file parts. */
 export type Input = string | readonly InputPart[];
 
-/** What may be shown of a model: its name and its settings; nothing secret. */
+/** A model without its secrets: its name and the settings that its requests are made with. */
 export interface ModelView {
   /** `provider/model`. */
   readonly label: string;
   readonly settings: Pick<Settings, "target" | "capabilities" | "effort">;
 }
 
+/** Options of every method that starts a turn. */
 export interface TurnOptions {
+  /** Aborting it cancels the turn. */
   readonly signal?: AbortSignal | undefined;
   /** The turn's id, if the caller must know it beforehand. The same id never starts a second turn (`turn_exists`). */
   readonly turn?: string | undefined;
   /**
-   * Only for a session in this process: called when the turn is accepted. The turn begins when the promise resolves,
-   * and ends unlogged if it rejects.
+   * Local sessions only. Called when the turn is accepted. The turn begins when it resolves, and ends unlogged if it
+   * rejects.
    */
   readonly ready?: (() => Promise<unknown>) | undefined;
   /**
@@ -42,111 +45,150 @@ export interface TurnOptions {
   readonly bufferEvents?: boolean | undefined;
 }
 
+/** Options of `send` on a handle: models are given by name, and the output schema is a JSON Schema. */
 export interface HandleSendOptions extends TurnOptions {
-  /** By name, for this turn only. */
+  /** A model name, for this turn only. */
   readonly model?: string | undefined;
+  /** How hard the model thinks in this turn. Default: the model's own setting. */
   readonly effort?: Effort | undefined;
-  /** A JSON Schema that the answer must fit; `result().output` is the value. */
+  /** A JSON Schema. The answer must be JSON that the schema accepts; `result().output` is the value. */
   readonly output?: JsonObject | undefined;
+  /**
+   * While another turn runs or waits, the new one waits behind it, or `send` throws `session_busy`. Default: "queue".
+   */
   readonly whenBusy?: "queue" | "reject" | undefined;
 }
 
+/** Options of `fork`. */
 export interface ForkOptions {
-  /** The last event to copy. Default: all. */
+  /** The last event to copy. Default: the last event of the session. */
   readonly at?: number | undefined;
+  /** The id of the new session. Default: a new id. */
   readonly id?: string | undefined;
-  /** Omits what the last summary covers. The next request stays the same, and the log is smaller. */
+  /** Leaves out what the last summary replaces. The next request stays the same, and the log is smaller. */
   readonly compacted?: boolean | undefined;
 }
 
+/** Options of `compact`. */
 export interface CompactOptions {
+  /** What the summary should pay attention to. */
   readonly instructions?: string | undefined;
+  /** How many of the last turns stay as they are. Default: 1, or 0 if there is only one turn. */
   readonly keepTurns?: number | undefined;
+  /** Aborting it cancels the compaction (`compaction_cancelled`). */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of `retry`. */
 export interface RetryOptions extends TurnOptions {
-  /** `message`: start again from the message, even if the turn had finished steps. */
+  /** `message`: starts again at the message and repeats the steps that the turn had finished. */
   readonly from?: "message" | undefined;
 }
 
+/** Options of `events`. */
 export interface EventsOptions {
+  /** Yields only events with a larger `seq`. Default: all events. */
   readonly after?: number | undefined;
+  /** `active`: only the events of the current branch. Default: "all". */
   readonly path?: "active" | "all" | undefined;
 }
 
+/** Options of `follow`. */
 export interface FollowOptions {
+  /** Yields only logged events with a larger `seq`. Default: all events. */
   readonly after?: number | undefined;
+  /** Aborting it ends the iteration. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A session as a front end sees it. Local and remote sessions both implement it. */
 export interface SessionHandle {
   readonly id: string;
+  /** The title that `rename` set. Default: the first words of the first message. */
   readonly title: string | undefined;
+  /** The tokens of all responses in the log. */
   readonly usage: Usage;
-  /** What the session has cost, if the prices are known. */
+  /** The cost of a remote session in USD. Undefined if a price is not known, and for a local session. */
   readonly costUsd?: number | undefined;
+  /** The model that the next step uses. */
   readonly model: ModelView;
   /** How full the model's context is. Undefined until a response has reported its tokens, and after a compaction. */
   readonly context?: ContextUse | undefined;
-  /** The seq of the last event this handle knows; -1 if there is none. */
+  /** The `seq` of the last event this handle knows, or -1 if there is none. */
   readonly lastSeq: number;
-  /** Whether a turn was interrupted: `resume` finishes it, `send` closes it. */
+  /** Whether the last turn has no end. `resume` finishes it, `send` closes it. */
   readonly interrupted: boolean;
-  /** `read`: opened to read, or written by another process. Calls that would write are refused (`log_read_only`). */
+  /** `read`: the session was opened to read, or another process writes it. Writing is refused (`log_read_only`). */
   readonly access: "write" | "read";
-  /** Whether a process holds the session as its writer. Without one, nothing is being generated (law 9). */
+  /** Whether any process holds the session as its writer. Without a writer nothing is being generated (law 9). */
   readonly writer: "live" | "none";
-  /** `lost`: a remote session that is reconnecting; what is shown may be out of date. A local one is always `open`. */
+  /**
+   * `lost`: a remote session is reconnecting, and its properties may be out of date. A local session is always `open`.
+   */
   readonly connection: "open" | "lost";
-  /** Calls back when a property above may have changed, until the returned function is called. */
+  /** Calls the listener when a property above may have changed. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;
 
+  /** Starts a turn with a message. Turns run one after another. */
   send(input: Input, options?: HandleSendOptions): Turn;
+  /**
+   * Finishes an interrupted turn. Calls that never started run; calls that did run again only if their tool is
+   * idempotent.
+   */
   resume(options?: TurnOptions): Turn;
   /**
-   * Answers the last message again on a new branch. A turn that failed or ran into a limit continues from the steps it
-   * had finished, so no tool runs twice.
+   * Answers the last message again, on a new branch. A turn that failed or reached a limit continues from the steps it
+   * had finished: no tool runs twice.
    */
   retry(options?: RetryOptions): Turn;
+  /** Replaces the user message at `seq` and answers the new one, on a new branch. */
   edit(seq: number, input: Input, options?: TurnOptions): Turn;
   /**
-   * Stops the running turn, whoever started it; waiting turns stay. Resolves when it has ended: true if it ended as
-   * cancelled, false if nothing was running or it ended before it could be stopped.
+   * Stops the running turn, no matter which client started it; waiting turns stay. Resolves when the turn has ended:
+   * true if it was cancelled, false if no turn was running or it ended first.
    */
   cancel(): Promise<boolean>;
-  /** If `argumentsHash` is given (from the question that was shown), the call is refused if the arguments differ. */
+  /**
+   * Allows a call. Pass the `argumentsHash` of the request that was shown: the call is refused if its arguments differ.
+   */
   approve(requestId: string, options?: { readonly argumentsHash?: string | undefined }): Promise<void>;
+  /** Denies a call. The model gets the reason. */
   deny(requestId: string, reason?: string): Promise<void>;
 
-  /** Takes effect at the next step, where it becomes an event. */
+  /** Switches to another model at the next step, even inside a turn. */
   setModel(name: string): Promise<void>;
+  /** Returns how much reasoning the other model would get. Changes nothing. */
   previewSwitch(name: string): Promise<SwitchPreview>;
+  /** Sets the title. */
   rename(title: string): Promise<void>;
 
+  /** Creates a new session with a copy of the active path. */
   fork(options?: ForkOptions): Promise<SessionHandle>;
-  /** Removes the last message and everything after it from the active path. */
+  /** Takes back the last message and its answer. The log keeps them. */
   undo(): Promise<void>;
   /** Drops everything before the last `count` turns from later requests. The log keeps it. */
   keepLastTurns(count: number): Promise<void>;
   /** Drops the event `seq` and everything after it from later requests. The log keeps it. */
   truncateFrom(seq: number): Promise<void>;
-  /** Moves to another branch: the path as it was at the end of the turn that `to` belongs to. */
+  /** Switches to another branch: the path as it was at the end of the turn that event `to` belongs to. */
   checkout(options: { readonly to: number }): Promise<void>;
+  /** Replaces all but the last turns with a summary in later requests. The log keeps them. */
   compact(options?: CompactOptions): Promise<void>;
 
+  /** The history, without live events. */
   events(options?: EventsOptions): AsyncIterable<LoggedEvent>;
-  /** Yields history, then items in progress, then live events. */
+  /** The history, then the open items, then live events, even those of another process. */
   follow(options?: FollowOptions): AsyncIterable<SessionEvent>;
-  /** A blob stored next to the log, by the name an event gives it. */
+  /** Bytes stored next to the log, by the name that an event gives them. */
   blob(name: string): Promise<Uint8Array | undefined>;
-  /** The exact next request, without sending it. */
+  /** Returns the exact next request without sending it. */
   preview(options?: { readonly model?: string | undefined }): Promise<RequestPreview>;
+  /** Returns what becomes of each event in a request, and why. Default: the next request. */
   explain(options?: ExplainOptions): Promise<readonly Decision[]>;
-  /** The nth request, counted from 1, rebuilt from the log and proven by its hash. */
+  /** Rebuilds the nth request, counted from 1, from the log and compares its hash with the recorded one. */
   rebuild(request: number): Promise<RebuiltRequest>;
 
-  /** Releases the session. A local one ends its turn; a remote one leaves it running. */
+  /** Releases the session. A local session cancels its turn first; a remote one leaves it running. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -45,7 +45,7 @@ export interface StoppedTurn extends TurnTotals {
 /** How a turn ended, discriminated by `status`. */
 export type TurnResult<Output = unknown> = CompletedTurn<Output> | IncompleteTurn | FailedTurn | StoppedTurn;
 
-/** The limit that ended an incomplete turn; a provider may give a reason of its own. */
+/** The limit that ended an incomplete turn, or a reason that the provider gave. */
 export type IncompleteReason =
   | "context"
   | "empty_response"
@@ -56,7 +56,7 @@ export type IncompleteReason =
   | "time"
   | (string & {});
 
-/** A turn under way. Leaving its loop early, iterating it twice or not at all does not affect the turn. */
+/** A running turn and its events. Leaving its loop early, iterating it twice or not at all does not affect the turn. */
 export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   readonly id: string;
   /** Resolves when the turn has ended. Never rejects because of a provider or a tool. */

@@ -20,15 +20,19 @@ export interface Envelope {
   readonly response?: string | undefined;
 }
 
+/** The tokens that a response, a turn or a session used. */
 export interface Usage {
   readonly inputTokens: number;
+  /** The part of `inputTokens` that the provider read from its cache. */
   readonly cachedTokens: number;
   readonly outputTokens: number;
+  /** The part of `outputTokens` that is reasoning. */
   readonly reasoningTokens: number;
   /** What the context held in the end, if the counts above are sums over several passes of the provider's server. */
   readonly contextTokens?: number | undefined;
 }
 
+/** A part of a user message. `data` is base64; `blob` names bytes next to the log, as the log records large data. */
 export type InputPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly mediaType: string; readonly data: string }
@@ -303,6 +307,7 @@ export interface Notice extends Envelope {
   readonly message: string;
 }
 
+/** How a turn ended. */
 export type TurnStatus = "completed" | "incomplete" | "failed" | "cancelled" | "interrupted";
 
 export interface TurnEnd extends Envelope {
@@ -319,6 +324,7 @@ export interface TurnEnd extends Envelope {
 
 export type ItemEvent = Reasoning | AssistantMessage | ToolCall | HostedItem | OtherItem;
 
+/** An event that the log keeps, discriminated by `type`. */
 export type CanonicalEvent =
   | SessionStart
   | SettingsEvent
@@ -346,6 +352,7 @@ export interface UnknownEvent extends Envelope {
   readonly raw: RawJson;
 }
 
+/** An event of the log: a canonical one, or one that a later version wrote. */
 export type LoggedEvent = CanonicalEvent | UnknownEvent;
 
 type Unstamped<T> = T extends CanonicalEvent ? Omit<T, "v" | "seq" | "id" | "at" | "epoch"> : never;

@@ -1,8 +1,12 @@
 /** What happens to an event in a request, and why. The fold decides; `response_start.leftOut` records the reasons. */
 
-/** replay: the provider's own text. translate: plain meaning. omit: not sent. */
+/**
+ * What happens to an event in a request. `replay`: sent as the provider wrote it. `translate`: sent as plain meaning.
+ * `omit`: not sent.
+ */
 export type Action = "replay" | "translate" | "omit";
 
+/** Why an event is in a request or not. docs/api.md lists the reasons; `Decision.why` explains one in words. */
 export type Reason =
   | "user_input"
   | "same_origin"
@@ -29,8 +33,10 @@ export type Reason =
   | "left_branch"
   | "for_people";
 
+/** What becomes of one event in a request, and why. */
 export interface Decision {
   readonly seq: number;
+  /** The type of the event. */
   readonly type: string;
   readonly action: Action;
   readonly reason: Reason;

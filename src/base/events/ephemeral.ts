@@ -9,6 +9,7 @@ interface Live {
   readonly outputIndex: number;
 }
 
+/** A live event that is not logged, such as a delta. Canonical events repeat the content of deltas. */
 export type EphemeralEvent =
   | (Live & { readonly type: "reasoning_start" })
   /** Sent once the title is known, or known to be absent. */
@@ -59,6 +60,7 @@ export interface ContextUse {
   readonly fraction?: number | undefined;
 }
 
+/** Everything that a turn or a session yields: logged and live events. */
 export type SessionEvent = LoggedEvent | EphemeralEvent;
 
 const EPHEMERAL_TYPES: ReadonlySet<string> = new Set([
@@ -77,6 +79,7 @@ const EPHEMERAL_TYPES: ReadonlySet<string> = new Set([
   "reset",
 ] satisfies readonly EphemeralEvent["type"][]);
 
+/** Returns whether an event is live only, so that the log does not have it. */
 export function isEphemeral(event: SessionEvent): event is EphemeralEvent {
   return EPHEMERAL_TYPES.has(event.type);
 }

@@ -2,7 +2,7 @@
 
 import { codeOf, messageOf } from "../support/index.ts";
 
-/** What kind of failure it is, which decides about the next request: failures.md §5. */
+/** The kind of a failure. It decides how the next request changes (failures.md §5). */
 export type ErrorClass =
   | "PAIR"
   | "ID"
@@ -22,13 +22,19 @@ export type ErrorClass =
   | "TRUNC"
   | "OTHER";
 
+/** A failure of a provider, a tool or the log, as events and results carry it. */
 export interface ErrorInfo {
+  /** A code of ours, or the provider's own. */
   readonly code: string;
   readonly message: string;
   readonly class?: ErrorClass | undefined;
+  /** The part of the request that the provider objects to. */
   readonly param?: string | undefined;
+  /** The HTTP status. */
   readonly status?: number | undefined;
+  /** The provider's id of the request, for its support. */
   readonly requestId?: string | undefined;
+  /** How long the provider asks to wait. */
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -35,6 +35,7 @@ export function toOpenLine(event: LoggedEvent): string {
   return openJson(event);
 }
 
+/** Writes an event as one line of JSON, without checksum and line end. */
 export function toLine(event: LoggedEvent): string {
   return `${toOpenLine(event)}}`;
 }
@@ -44,7 +45,7 @@ export function asRead(event: LoggedEvent): LoggedEvent {
   return KNOWN.has(event.type) ? event : parseLine(toLine(event));
 }
 
-/** `line` is the JSON text of one event, with or without its `sum`. */
+/** Reads one line of a log, with or without its checksum field `sum`. Throws `event_invalid`. */
 export function parseLine(line: string): LoggedEvent {
   return toEvent(tryParseJson(line), line);
 }

@@ -2,6 +2,7 @@
 
 export type Dialect = "openai-responses" | "openai-chat" | "anthropic-messages";
 
+/** Who made an item, or who receives a request: provider, dialect, model, endpoint and account. */
 export interface Origin {
   readonly provider: string;
   readonly dialect: Dialect;

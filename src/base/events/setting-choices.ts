@@ -4,6 +4,7 @@ import { codedError } from "../support/index.ts";
 
 /** How hard a model should think, from least to most. `none` is what some providers call `off`. */
 export const EFFORTS = ["off", "none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+/** How hard a model should think, from least to most. `none` is what some providers call `off`. */
 export type Effort = (typeof EFFORTS)[number];
 
 export function isEffort(text: string): text is Effort {

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../support/index.ts";
 import type { Dialect, Origin } from "./origin.ts";
 
-/** How one endpoint departs from its dialect. Data, not code. */
+/** How an endpoint departs from its dialect. Data, not code. */
 export interface Profile {
   readonly name: string;
   readonly dialect: Dialect;
@@ -136,6 +136,7 @@ export interface RequestField {
   readonly value: string | boolean;
 }
 
+/** What a model accepts. Known models come with a table; `ModelOptions.capabilities` overrides it. */
 export interface Capabilities {
   /** Accepts reasoning items as input. Assumed for unknown models (requirements Q5, Q6). */
   readonly reasoning: boolean;
@@ -166,6 +167,7 @@ export interface ToolSpec {
   readonly strict: boolean;
 }
 
+/** Which of the model's own reasoning goes back to it. `maxItems` keeps whole groups, the newest first. */
 export type ReplayPolicy = "all" | "since_last_user" | "none" | { readonly maxItems: number };
 
 export interface Settings {

@@ -5,6 +5,7 @@
 
 import { onAbort } from "./on-abort.ts";
 
+/** A source of time. Tests pass their own. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;

@@ -205,11 +205,13 @@ const CODES = {
   waiting_failed: "retryable",
 } as const satisfies Readonly<Record<string, "final" | "retryable">>;
 
-/** The code of a `ThroughlineError`. docs/api.md says what each one means. */
+/** The code of a `ThroughlineError`. docs/api.md and docs/cli.md describe them where they occur. */
 export type ErrorCode = keyof typeof CODES;
 
+/** All error codes, in alphabetical order. */
 export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
+/** Returns whether the same call can succeed later without a change by the caller. */
 export function isRetryable(code: ErrorCode): boolean {
   return CODES[code] === "retryable";
 }

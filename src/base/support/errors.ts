@@ -12,8 +12,10 @@ export interface ThroughlineErrorOptions {
   readonly cause?: unknown;
 }
 
+/** Every error that the library throws. `code` is for programs; the message says what happened and what to do next. */
 export class ThroughlineError extends Error {
   readonly code: ErrorCode;
+  /** Further facts about the error, for programs. docs/api.md names them. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(options: ThroughlineErrorOptions) {
@@ -34,7 +36,9 @@ export function codedError(code: ErrorCode, message: string, cause?: unknown): T
   return new ThroughlineError({ code, message, cause });
 }
 
-/** Recognises the class across copies of the package, where `instanceof` fails. */
+/**
+ * Returns whether a value is a `ThroughlineError`, even one from another copy of the package, where `instanceof` fails.
+ */
 export function isThroughlineError(value: unknown): value is ThroughlineError {
   return value instanceof Error && value.name === "ThroughlineError" && "code" in value;
 }

@@ -18,6 +18,7 @@ import type { History, HistoryDialect } from "./history.ts";
 import { textMember } from "./json-text.ts";
 import { keptByServer, notJudged } from "./server-state.ts";
 
+/** Options of `checkHistory`. */
 export interface HistoryOptions {
   /** The format of the file. Default: detected from the content. */
   readonly format?: FormatName | undefined;
@@ -25,8 +26,10 @@ export interface HistoryOptions {
   readonly vendor?: string | undefined;
 }
 
+/** What `checkHistory` found. */
 export interface CheckedHistory {
   readonly format: FormatName;
+  /** The version of the format, if the file says it. */
   readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
   /** The number of items or messages in the request that the history would become. */
@@ -36,6 +39,7 @@ export interface CheckedHistory {
   readonly notes?: readonly string[] | undefined;
 }
 
+/** Checks a raw history against every numbered rule of its dialect. Throws `input_invalid` for an unknown format. */
 export function checkHistory(content: string | Uint8Array, options: HistoryOptions = {}): CheckedHistory {
   const history = openHistory(content, options.format);
   const { format, version, dialect, pieces } = history;

@@ -9,20 +9,24 @@ import {
 } from "../../runtime/rules/index.ts";
 import type { HistoryDialect, Piece } from "./history.ts";
 
+/** A broken rule: where, the error it would cause, and what to do. */
 export interface Finding {
+  /** The number of the rule, such as `R03`. */
   readonly rule: string;
   readonly title: string;
   /** The place: `input[3]`, `messages.1.content.0`, `line 12`. */
   readonly location: string;
   /** What the API would answer. */
   readonly message: string;
+  /** What to do about it. */
   readonly todo: string;
+  /** Where the rule is documented or reported. */
   readonly evidence: string;
 }
 
 const RULES = new Map([...RESPONSES_RULES, ...MESSAGES_RULES, ...CHAT_RULES].map((rule) => [rule.id, rule]));
 
-/** Returns findings for a request of ours, or for a history whose pieces know their place. */
+/** Adds title, location and advice to violations, such as those of a `RequestPreview`. */
 export function findingsOf(
   violations: readonly Violation[],
   pieces: readonly Piece[] = [],

@@ -16,6 +16,7 @@ import type { Remedies, Repair } from "./repairs/repair.ts";
 import { RESPONSES_REMEDIES } from "./repairs/responses.ts";
 import { keptByServer } from "./server-state.ts";
 
+/** Options of `repairHistory`. */
 export interface RepairOptions extends HistoryOptions {
   /** The error message of the API, which can see what the rules cannot. */
   readonly error?: string | undefined;
@@ -23,14 +24,19 @@ export interface RepairOptions extends HistoryOptions {
   readonly dropReasoning?: boolean | undefined;
 }
 
+/** A change that a repair made. */
 export interface Change {
+  /** The rule that made it necessary. */
   readonly rule: string;
+  /** The place, as in `Finding.location`. */
   readonly location: string;
+  /** What was changed, in words. */
   readonly what: string;
   /** What the history no longer contains. */
   readonly lost?: string | undefined;
 }
 
+/** A repaired history and what changed in it. */
 export interface RepairedHistory {
   readonly format: FormatName;
   readonly version?: string | undefined;
@@ -53,6 +59,7 @@ const REMEDIES: Readonly<Record<HistoryDialect, Remedies>> = {
 /** A repair may reveal the next problem: a call that was closed, or a thought that lost its follower. */
 const MOST_ROUNDS = 100;
 
+/** Makes the smallest change to a raw history after which every rule holds. Invents no id and no payload. */
 export function repairHistory(content: string | Uint8Array, options: RepairOptions = {}): RepairedHistory {
   let history = openHistory(content, options.format);
   const { format } = history;

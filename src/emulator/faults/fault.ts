@@ -4,8 +4,8 @@
  */
 
 /**
- * Written as text: `before-item:1`, `after-item:0`, `after-event:7`, `after-byte:512`. Indexes start at 0; bytes are a
- * count.
+ * Where in a stream a fault strikes. As text: `before-item:1`, `after-item:0`, `after-event:7`, `after-byte:512`.
+ * Indexes start at 0; bytes are a count.
  */
 export interface FaultPoint {
   readonly where: "before" | "after";
@@ -13,6 +13,7 @@ export interface FaultPoint {
   readonly index: number;
 }
 
+/** Something that a provider, a proxy or the network does wrong, for one request. */
 export type Fault =
   /** Does nothing, but takes a place in the list. */
   | { readonly type: "none" }

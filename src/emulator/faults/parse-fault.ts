@@ -68,9 +68,10 @@ const readers: Readonly<Record<Name, Reader>> = {
   keepalive: (args) => ({ type: "keepalive", every: Math.max(1, wholeOr(args, 3)) }),
 };
 
+/** The names of all faults. */
 export const faultNames: readonly string[] = Object.keys(readers);
 
-/** Throws a ThroughlineError "fault_invalid" that says what is allowed. */
+/** Reads faults from text, separated by semicolons: `"cut=after-item:0; 429=retry-after:2"`. Throws `fault_invalid`. */
 export function parseFaults(text: string): readonly Fault[] {
   return text
     .split(";")

@@ -14,7 +14,7 @@ import { parseSwitch, type Switches } from "../switches.ts";
 import { type Path, readDraft } from "./read-draft.ts";
 import type { Scenario, ScenarioStep } from "./scenario.ts";
 
-/** Throws a ThroughlineError "scenario_invalid". `file` is only used in messages. */
+/** Reads a scenario from JSON or YAML. Throws `scenario_invalid`; `file` is only used in its message. */
 export function loadScenario(text: string, file: string): Scenario {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

@@ -13,11 +13,13 @@ interface Base {
   readonly superseded: boolean;
 }
 
+/** A part of a reasoning block: its title, if it has one, and its text. */
 export interface BlockPart {
   readonly title: string | undefined;
   readonly body: string;
 }
 
+/** A user message. */
 export interface UserBlock extends Base {
   readonly kind: "user";
   readonly seq: number;
@@ -32,29 +34,34 @@ export interface ReasoningBlock extends Base {
   readonly model: string;
   readonly startedAt: string | undefined;
   readonly durationMs: number | undefined;
-  /** Its reasoning tokens, if the response reports them and has no other reasoning block. */
+  /** The tokens it used, if the response reports them and has no other reasoning. */
   readonly tokens: number | undefined;
   readonly parts: readonly BlockPart[];
   /** True if it never finished. */
   readonly cut: boolean;
-  /** True if it is not sent to the current model and stays in the log for `model`. */
+  /** Not sent to the current model, because another model, `model`, made it. */
   readonly keptBack: boolean;
 }
 
+/** Text of the model's answer. */
 export interface TextBlock extends Base {
   readonly kind: "text";
   readonly seq: number | undefined;
   readonly text: string;
   readonly phase: string | undefined;
+  /** It never finished. */
   readonly cut: boolean;
 }
 
+/** A call of a tool, with its permission and its result. */
 export interface ToolBlock extends Base {
   readonly kind: "tool";
   readonly seq: number | undefined;
   readonly callId: string | undefined;
   readonly name: string;
+  /** JSON text, possibly incomplete while it streams. */
   readonly arguments: string;
+  /** Live text from the tool. */
   readonly progress: string;
   readonly permission:
     | { readonly requestId: string; readonly decision: "allow" | "deny" | undefined }
@@ -62,17 +69,20 @@ export interface ToolBlock extends Base {
   readonly result:
     | { readonly status: ToolStatus; readonly text: string; readonly durationMs: number | undefined }
     | undefined;
+  /** It never finished. */
   readonly cut: boolean;
 }
 
+/** A message from the runtime: a retry, a healed request, a full context. */
 export interface NoticeBlock extends Base {
   readonly kind: "notice";
   readonly code: string;
   readonly text: string;
-  /** The time to count down for a wait; only live. */
+  /** The length of a wait to count down, in milliseconds. Live only. */
   readonly waitMs: number | undefined;
 }
 
+/** The end of a turn. */
 export interface TurnEndBlock extends Base {
   readonly kind: "turn_end";
   readonly status: TurnStatus;
@@ -83,4 +93,5 @@ export interface TurnEndBlock extends Base {
   readonly durationMs: number;
 }
 
+/** What a viewer draws, discriminated by `kind`. */
 export type Block = UserBlock | ReasoningBlock | TextBlock | ToolBlock | NoticeBlock | TurnEndBlock;

@@ -23,6 +23,7 @@ interface Countdown {
   readonly block: NoticeBlock;
 }
 
+/** Builds blocks from events as they arrive. */
 export class BlockList {
   /** The end of the shown path. */
   #last: Slot | undefined;
@@ -38,10 +39,12 @@ export class BlockList {
   readonly #ofTurn = new Map<string | undefined, ResponseBlocks[]>();
   #keptBack = NOTHING_KEPT_BACK;
 
+  /** Adds events, live or logged. */
   add(events: readonly SessionEvent[]): void {
     for (const event of events) for (const fragment of fragmentsOf(event)) this.apply(fragment);
   }
 
+  /** Adds one fragment. */
   apply(fragment: Fragment): void {
     switch (fragment.type) {
       case "reset":
@@ -92,6 +95,7 @@ export class BlockList {
     }
   }
 
+  /** Returns the blocks of the active path. If no writer is alive, nothing is shown as generating. */
   view(options: { readonly writerAlive: boolean }): readonly Block[] {
     const shown = { writerAlive: options.writerAlive, keptBack: this.#keptBack };
     this.#path ??= pathTo(this.#last);
@@ -191,7 +195,7 @@ function pathTo(last: Slot | undefined): Slot[] {
   return path.toReversed();
 }
 
-/** Returns the blocks of a complete list of events. */
+/** Returns the blocks of a finished list of events. */
 export function blocksOf(
   events: readonly SessionEvent[],
   options: { readonly writerAlive: boolean },

@@ -7,6 +7,7 @@
 
 import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
+/** The unit of display, the same for live events and for history. */
 export type Fragment =
   /** Discards everything shown before. */
   | { readonly type: "reset" }

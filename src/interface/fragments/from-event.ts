@@ -16,6 +16,7 @@ import { formatDuration } from "./duration.ts";
 import { type Fragment, itemKey } from "./fragment.ts";
 import { splitPart } from "./reasoning-text.ts";
 
+/** Returns the fragments of one event. Many events have none. */
 export function fragmentsOf(event: SessionEvent): readonly Fragment[] {
   if (event.type === "unknown") return [];
   return isEphemeral(event) ? live(event) : history(event);

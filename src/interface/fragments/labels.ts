@@ -3,7 +3,7 @@
 import type { ReasoningBlock } from "./block.ts";
 import { formatDuration } from "./duration.ts";
 
-/** The collapsed label: the current title while generating, the duration afterwards. */
+/** Returns the label of a collapsed reasoning block: its current title, or how long the model thought. */
 export function reasoningLabel(block: ReasoningBlock): string {
   if (block.generating) return block.parts.findLast(({ title }) => title !== undefined)?.title ?? "Thinking…";
   const time = block.durationMs === undefined ? "Thought" : `Thought for ${formatDuration(block.durationMs)}`;

@@ -8,10 +8,12 @@ import type { Usage } from "../../base/events/index.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import { type CostOf, costOfSpent, inMicroDollars, plusCost, type Spent } from "./spent.ts";
 
+/** What lists show of a session: counts, title, folder, model and usage. */
 export interface StoredSummary {
   /** The number of events in the log; 0 if a crash left it empty. */
   readonly events: number;
   readonly title?: string | undefined;
+  /** The directory in which the session was started. */
   readonly cwd?: string | undefined;
   /** `provider/model` of the last request. */
   readonly model?: string | undefined;
@@ -21,7 +23,7 @@ export interface StoredSummary {
   readonly turnsEnded: number;
   /** The running turn, or the one that a crash left open. */
   readonly openTurn?: string | undefined;
-  /** In log order; `costOfSummary` prices it. */
+  /** What each response used, in log order, so that it can be priced. */
   readonly spent: readonly Spent[];
 }
 

@@ -26,6 +26,7 @@ import { WAITING, WaitingFile } from "./waiting-file.ts";
 import { writeSession } from "./write-session.ts";
 import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
 
+/** Options of `fileStore`. Programs need none of them. */
 export interface FileStoreOptions {
   readonly clock?: Clock;
   /** For tests: counts system calls and makes them fail. */
@@ -36,6 +37,19 @@ export interface FileStoreOptions {
   readonly largestLogBytes?: number;
 }
 
+/**
+ * Returns a store that keeps each session in one JSONL file of a folder. The folder is created with the first session.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator, fileStore } from "throughline";
+ *
+ * const store = fileStore("sessions");
+ * const session = await createAgent({ model: emulator() }).open({ id: "notes", store });
+ * await session.send("Think of a number.").result();
+ * await session.close();
+ * ```
+ */
 export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
   const root = resolve(folder);
   const clock = options.clock ?? systemClock;

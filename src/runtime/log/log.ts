@@ -26,6 +26,7 @@ import type { StoredSummary } from "../facts/index.ts";
 /** A draft, or an event copied from another log that keeps its id and time. */
 export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
 
+/** Options of `Log.append`. */
 export interface AppendOptions {
   /**
    * When the append resolves, everything appended so far survives a loss of power. With no drafts, a durable append
@@ -46,7 +47,8 @@ export interface Scratch {
 }
 
 /**
- * One change as a reader sees it. Rows are read before events, so the response of a row is known unless it has ended.
+ * One change of a log as a reader sees it. Rows are read before events, so the response of a row is known unless it has
+ * ended.
  */
 export interface LogChange {
   /** Events new since the previous change, or since `changes` was called. They are in `Log.events` too. */
@@ -57,6 +59,7 @@ export interface LogChange {
   readonly hasWriter: boolean;
 }
 
+/** The log of one session: an append-only list of events with one writer. */
 export interface Log {
   readonly session: string;
   readonly mode: "write" | "read";
@@ -70,6 +73,7 @@ export interface Log {
    * missing, so every call of an open turn counts as started.
    */
   readonly restored: boolean;
+  /** Stamps the drafts and writes them in order, all or none. Resolves to the events. */
   append(drafts: readonly AppendDraft[], options?: AppendOptions): Promise<readonly LoggedEvent[]>;
   /**
    * Called before a request is sent and before a tool runs. Rejects and aborts `lost` if another process may write by
@@ -92,7 +96,9 @@ export interface Log {
   readonly scratch: Scratch;
   /** Stores bytes next to the log and resolves to their name, the SHA-256 in hex. */
   putBlob(bytes: Uint8Array): Promise<string>;
+  /** Resolves to undefined if there is no such blob. */
   getBlob(name: string): Promise<Uint8Array | undefined>;
+  /** Releases the session. Everything appended stays. */
   close(): Promise<void>;
 }
 
@@ -104,9 +110,12 @@ export interface OpenOptions extends Pick<Log, "mode"> {
   readonly wait?: number | undefined;
 }
 
+/** A session in the list of a store. */
 export interface StoredSession {
   readonly id: string;
+  /** Milliseconds since 1970. */
   readonly modifiedAt: number;
+  /** The size of the log. */
   readonly bytes: number;
   /** What lists show of it. No request is made from it. */
   readonly summary?: StoredSummary | undefined;
@@ -115,7 +124,9 @@ export interface StoredSession {
   readonly problemCode?: string | undefined;
 }
 
+/** Options of `Store.list`. */
 export interface ListOptions {
+  /** How many sessions to list. Default: all. */
   readonly limit?: number | undefined;
   /** List only sessions that come after this one. */
   readonly behind?: Pick<StoredSession, "id" | "modifiedAt"> | undefined;
@@ -141,8 +152,8 @@ export interface WaitingTurn {
 }
 
 /**
- * The waiting turns, in the order in which they were promised. Only the session's writer changes the list, and a turn
- * leaves it when the log has it. The log stays the truth: a turn found in both is dropped here.
+ * The waiting turns of a session, in the order in which they were promised. Only the writer of the session changes the
+ * list. A turn leaves it when the log has it: a turn found in both is dropped here.
  */
 export interface Waiting {
   /** Anyone may read the list. Unreadable lines are skipped. */
@@ -155,6 +166,7 @@ export interface Waiting {
   remove(turn: string): Promise<void>;
 }
 
+/** Keeps sessions: `fileStore`, `memoryStore`, or your own. docs/api.md describes the contract. */
 export interface Store {
   /**
    * Opens a session. The first append creates a missing one, even a durable append without drafts; opening a missing
@@ -173,6 +185,7 @@ export interface Store {
   list(options?: ListOptions): AsyncIterable<StoredSession>;
   /** Removes the session and all files that belong to it. */
   remove(id: string): Promise<void>;
+  /** The turns of a session that a server has promised and that have not begun. */
   waiting(id: string): Waiting;
   /** The sessions that have waiting turns. */
   sessionsWithWaiting(): AsyncIterable<string>;

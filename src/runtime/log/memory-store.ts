@@ -52,6 +52,20 @@ function notifyReaders({ rings }: Kept): void {
   for (const ring of rings) ring();
 }
 
+/**
+ * Returns a store that keeps sessions in memory. They are gone when the process ends.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator, memoryStore } from "throughline";
+ *
+ * const store = memoryStore();
+ * const session = await createAgent({ model: emulator() }).open({ store });
+ * await session.send("Hello").result();
+ * await session.close();
+ * for await (const { id, bytes } of store.list()) console.log(id, bytes);
+ * ```
+ */
 export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
   const clock = options.clock ?? systemClock;
   const kept = new Map<string, Kept>();

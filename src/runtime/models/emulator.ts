@@ -8,9 +8,13 @@ import type { Emulator, EmulatorOptions } from "../../emulator/index.ts";
 import { createModel, type ProviderTool, type Model } from "../providers/index.ts";
 import { priced } from "./prices.ts";
 
+/** Options of `emulator`: those of `startEmulator`, and which model it emulates. */
 export interface EmulatorModelOptions extends EmulatorOptions {
+  /** The emulated model; its name selects the dialect (docs/emulator.md). Default: "emu-reasoner". */
   readonly model?: string;
+  /** How hard the model thinks. Default: the model's choice. */
   readonly effort?: Effort | undefined;
+  /** Tools that the emulated provider runs. */
   readonly providerTools?: readonly ProviderTool[] | undefined;
   /** Called with the server once it runs, for its report and to close it before the process ends. */
   readonly onStart?: ((emulator: Emulator) => void) | undefined;
@@ -46,6 +50,18 @@ export function emulatedProfile(model: string): string {
   return (name === undefined ? undefined : PROFILES[name]) ?? "emulator";
 }
 
+/**
+ * Returns a model on the built-in emulator. Needs no key and no network; the server starts with the first request.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator } from "throughline";
+ *
+ * const session = await createAgent({ model: emulator({ model: "emu-claude" }) }).open();
+ * console.log(await session.send("Think of a number.").text());
+ * await session.close();
+ * ```
+ */
 export function emulator(options: EmulatorModelOptions = {}): Model {
   const { model = DEFAULT_MODEL, effort, providerTools, onStart, ...emulatorOptions } = options;
   let started: Promise<Emulator> | undefined;

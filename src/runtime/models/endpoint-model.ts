@@ -14,17 +14,21 @@ import {
 import { priced } from "./prices.ts";
 import { type Provider, urlFromEnvironment } from "./providers.ts";
 
+/** Options that every model on an endpoint takes. */
 export interface ModelOptions {
-  /** A string, or a function that fetches one. Default: the provider's environment variable. */
+  /** A string, or a function called before each request. Default: the provider's environment variable. */
   readonly apiKey?: ApiKey;
-  /** In the ecosystem's convention: with `/v1` for the OpenAI dialects, without for Anthropic's. */
+  /** With `/v1` for OpenAI's dialects, without for Anthropic's. Default: the provider's variable or address. */
   readonly baseUrl?: string;
+  /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** How hard the model thinks. Default: the provider's choice. */
   readonly effort?: Effort | undefined;
   /** How the endpoint departs from its dialect: a name in `PROFILES`, or a custom profile. */
   readonly profile?: ProfileName | (string & {}) | Profile;
   /** Overrides the table of models: context size, vision … */
   readonly capabilities?: Partial<Capabilities>;
+  /** The limit of one answer, in tokens. Default: not sent; Claude: 32,000. */
   readonly maxOutputTokens?: number;
   /** Sent unchanged: temperature, top_p, tool_choice, metadata … */
   readonly parameters?: JsonObject;

@@ -7,6 +7,7 @@ import { emulator } from "./emulator.ts";
 import { endpointModel } from "./endpoint-model.ts";
 import { type Provider, PROVIDERS } from "./providers.ts";
 
+/** Options of `modelFrom`. */
 export interface ModelFromOptions {
   /** Custom providers, by name. They override built-in ones of the same name. */
   readonly providers?: Readonly<Record<string, Provider>>;
@@ -17,6 +18,20 @@ export interface ModelFromOptions {
 /** On a person's screen the emulator streams at a readable pace. */
 const HUMAN_PACE_MS = 12;
 
+/**
+ * Returns a model by its name, `provider/model[:effort]`, as `-m` takes it. Throws `model_invalid`.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, modelFrom } from "throughline";
+ *
+ * const agent = createAgent({ model: modelFrom("emulator/emu-reasoner:high"), modelFrom });
+ * const session = await agent.open();
+ * await session.setModel("emulator/emu-claude"); // by name, because the agent has `modelFrom`
+ * console.log(await session.send("Hello").text());
+ * await session.close();
+ * ```
+ */
 export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
   const providers = { ...PROVIDERS, ...options.providers };
   const slash = name.indexOf("/");

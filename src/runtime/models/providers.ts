@@ -5,6 +5,7 @@
 
 import type { Profile } from "../providers/index.ts";
 
+/** An endpoint that models can be named for. */
 export interface Provider {
   readonly name: string;
   /** The name of a known profile, or a custom one. It determines the dialect. */
@@ -13,9 +14,11 @@ export interface Provider {
   readonly baseUrl?: string | undefined;
   /** The environment variable that overrides the base URL. */
   readonly baseUrlVariable?: string | undefined;
+  /** The environment variable with the API key. */
   readonly keyVariable?: string | undefined;
-  /** For a local server, which needs no key. */
+  /** True for a local server, which needs no key. */
   readonly keyOptional?: boolean | undefined;
+  /** The header that carries the key, if it is not the one of the dialect. */
   readonly keyHeader?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -84,7 +87,7 @@ const local = LOCAL.map(([name, profile, port, baseUrlVariable]): Provider => ({
   keyOptional: true,
 }));
 
-/** In the order of the documents: Azure follows those it resembles. */
+/** The providers that `modelFrom` and `-m` know, by name. The order is that of docs/providers.md. */
 export const PROVIDERS: Readonly<Record<string, Provider>> = Object.fromEntries(
   [...hosted.slice(0, 3), AZURE, ...hosted.slice(3), ...local, LITELLM].map((provider) => [
     provider.name,

@@ -6,7 +6,10 @@
 import type { Profile } from "../../base/events/index.ts";
 import { codedError, isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 
-/** `"web_search"`, `{ type: "web_search_20260318", name: "web_search", max_uses: 3 }`. */
+/**
+ * A tool that the provider runs: its type, or the object that the API takes, such as `{ type: "web_search_20260318",
+ * max_uses: 3 }`.
+ */
 export type ProviderTool = string | (JsonObject & { readonly type: string });
 
 export function checkedProviderTools(

@@ -174,6 +174,9 @@ export interface ModelSettings {
   readonly renderer: number;
 }
 
+/**
+ * A model on an endpoint, with its settings. Made by `openai`, `anthropic`, `openaiChat`, `emulator` or `modelFrom`.
+ */
 export interface Model {
   /** `provider/model`, as `-m` accepts it. */
   readonly label: string;

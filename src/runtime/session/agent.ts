@@ -9,6 +9,20 @@ import { describeSession } from "./describe-session.ts";
 import { LocalSession } from "./session.ts";
 import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
 
+/**
+ * Creates an agent: a model with tools, permissions and limits. Throws `options_invalid` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator } from "throughline";
+ *
+ * const agent = createAgent({ model: emulator(), system: "Answer in one sentence." });
+ * const session = await agent.open();
+ * const result = await session.send("Hello").result();
+ * if (result.status === "completed") console.log(result.text);
+ * await session.close();
+ * ```
+ */
 export function createAgent(options: AgentOptions): Agent {
   assertAgentOptions(options);
   createRegistry(options.tools ?? []); // two tools of the same name are a programmer error, reported at once

@@ -32,7 +32,7 @@ function isSettings(event: LoggedEvent): event is SettingsEvent {
   return event.type === "settings";
 }
 
-/** The next request from the log alone, with the current settings or those of another model. */
+/** Returns the next request of a log, with its last settings or for another model. Sends nothing. */
 export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
   // An emptied path has no settings of its own; the next turn would log the previous ones again.
   const last = (activePath(log.events).findLast(isSettings) ?? log.events.findLast(isSettings))?.settings;

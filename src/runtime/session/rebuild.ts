@@ -11,6 +11,7 @@ import { explain, type Plan, planOf } from "../fold/index.ts";
 import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, type RenderedRequest, rendererVersionOf } from "../providers/index.ts";
 
+/** Rebuilds the nth request, counted from 1, from the log alone. Throws `request_unknown`. */
 export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
   const { requests } = factsOf(log.events);
   const start = requests[request - 1]?.start;

@@ -17,6 +17,7 @@ import {
 } from "../providers/index.ts";
 import { type Correction, loosened, pathOf, sourcesAt } from "../turn/index.ts";
 
+/** A violation of a rule and the event that corrects it. */
 export interface RuleRepair {
   readonly violation: Violation;
   /** The model whose requests broke the rule. */
@@ -27,14 +28,19 @@ export interface RuleRepair {
 type ReplayDraft = Extract<EventDraft, { readonly type: "replay_override" }>;
 type CutDraft = Extract<EventDraft, { readonly type: "compaction" }>;
 
+/** The events that repair a log, and what they cannot repair. */
 export interface RepairPlan {
-  /** To be appended, in this order. Empty if nothing is wrong. */
+  /** To be appended in this order. Empty if nothing is wrong. */
   readonly drafts: readonly EventDraft[];
   readonly repairs: readonly RuleRepair[];
+  /** Violations that no correction reaches. */
   readonly remaining: readonly { readonly violation: Violation; readonly model: string }[];
 }
 
-/** Checks every model the log was sent to, because it may be sent to any of them next. */
+/**
+ * Returns the events that, once appended, keep later requests from breaking a rule. Checks every model that the log was
+ * sent to, since the next request may go to any of them.
+ */
 export async function planRepair(log: Log): Promise<RepairPlan> {
   const blobs = new BlobCache(log);
   await blobs.load();

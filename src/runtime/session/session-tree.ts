@@ -3,18 +3,22 @@
 import type { LoggedEvent, TurnEnd, UserMessage } from "../../base/events/index.ts";
 import { activePath, contentText, eventsBefore } from "../fold/index.ts";
 
+/** A turn in the tree of a log. */
 export interface TreeTurn {
   readonly turn: string;
-  /** The seq of its first event. */
+  /** Its first event. */
   readonly seq: number;
-  /** The seq of its last event; `checkout` leads there. */
+  /** Its last event, where `checkout` leads. */
   readonly end: number;
+  /** The text of its message. */
   readonly text: string;
+  /** How it ended, or "open". */
   readonly status: string;
-  /** How it began: with a message, or with a branch for a retry or an edit. */
+  /** How it began: with a new message, or on a branch that a retry or an edit made. */
   readonly why: "message" | "retry" | "edit";
+  /** Whether it is on the active path. */
   readonly active: boolean;
-  /** There is a compaction between it and the turn before. */
+  /** Whether a compaction lies between it and the turn before. */
   readonly compacted: boolean;
   readonly children: readonly TreeTurn[];
 }
@@ -23,7 +27,7 @@ interface Node extends Omit<TreeTurn, "children"> {
   readonly children: Node[];
 }
 
-/** Walks the log once: the parent of a turn follows from the preceding event, without reading the whole path again. */
+/** Returns the turns of a log as a tree: which followed which, and which are on the active path. */
 export function buildTree(events: readonly LoggedEvent[]): readonly TreeTurn[] {
   const onPath = new Set(activePath(events).map(({ seq }) => seq));
   const turns = turnsOf(events);

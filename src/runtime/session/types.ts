@@ -20,80 +20,97 @@ import type { Model } from "../providers/index.ts";
 import type { OutputOf, StandardSchema, Tool } from "../tools/index.ts";
 import type { PermissionPolicy, TurnLimits, WireRecord } from "../turn/index.ts";
 
+/** Options of `createAgent`. Only `model` is required. */
 export interface AgentOptions {
   readonly model: Model;
   /**
-   * Creates a model from its name, for `setModel` and similar calls; `modelFrom` is one. Without it, models are not
-   * accepted by name.
+   * Returns a model by its name, so that `setModel` and similar methods accept names. `modelFrom` is such a function.
    */
   readonly modelFrom?: (name: string) => Model;
   readonly tools?: readonly Tool[] | undefined;
+  /** Instructions for the model. */
   readonly system?: string | undefined;
-  /**
-   * Default: "read-only". "ask" waits for `approve` or `deny`; with `interactive: false` such a call is denied with
-   * that reason.
-   */
+  /** What tools may do. "ask" waits for `approve` or `deny`. Default: "read-only". */
   readonly permissions?: PermissionPolicy | undefined;
+  /** If false, questions cannot be answered, so "ask" denies the call and says so. Default: true. */
   readonly interactive?: boolean | undefined;
   /**
-   * With `otherModels: "note"`, the readable summary of another model's reasoning is sent, marked as such. Default:
-   * omitted.
+   * Which reasoning goes back to the model. `otherModels: "note"` adds the readable summary of another model's
+   * reasoning as a marked note. Default: `{ reasoning: "all", otherModels: "omit" }`.
    */
   readonly replay?:
     | { readonly reasoning?: ReplayPolicy | undefined; readonly otherModels?: "omit" | "note" | undefined }
     | undefined;
+  /** Limits of a turn. docs/api.md lists the defaults. */
   readonly limits?: Given<TurnLimits> | undefined;
   /**
-   * Compacts automatically when the context is full, unless `automatic` is false. `at` is the share that counts as
-   * full. Default: 0.85.
+   * When to summarise the front of a session: once the share `at` of a known context is used. Default: `{ automatic:
+   * true, at: 0.85 }`.
    */
   readonly compaction?:
     | { readonly automatic?: boolean | undefined; readonly at?: number | undefined }
     | undefined;
-  /** Receives every request and every byte of its answer, exactly. */
+  /** Called with every request body and every byte of its answer. Nothing is redacted. */
   readonly trace?: (record: WireRecord) => void;
+  /** Replaces Node's HTTP client. */
   readonly fetch?: typeof fetch | undefined;
+  /** For tests. Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Recorded at the start of a session; `-c` selects sessions by it. */
+  /** The working directory to record in `session_start`. */
   readonly cwd?: string | undefined;
-  /** Further values that must never reach the log. The models' keys are included automatically. */
+  /** More values to keep out of the log. The models' keys are known already. */
   readonly secrets?: readonly string[] | undefined;
 }
 
+/** Options of `Agent.open`. */
 export interface OpenSessionOptions {
+  /** Up to 64 letters, digits, `_` and `-`. Default: a new session. */
   readonly id?: string | undefined;
-  /** Default: memory, gone with the agent. */
+  /** Default: a memory store that lives as long as the agent. */
   readonly store?: Store | undefined;
+  /** A session has one writer and any number of readers. Default: "write". */
   readonly mode?: "write" | "read" | undefined;
 }
 
+/** A model with tools, permissions and limits. Opens sessions. */
 export interface Agent {
+  /** Opens a session, or creates it. Starts no turn, even if the last one was interrupted. */
   open(options?: OpenSessionOptions): Promise<Session>;
+  /** Lists the sessions of a store, newest first. Default: the agent's memory store. */
   sessions(store?: Store): AsyncIterable<SessionSummary>;
 }
 
-/** A Standard Schema or a plain JSON Schema. */
+/** The schema of a structured answer: a Standard Schema or a JSON Schema, with an object at the top. */
 export type OutputSchema = StandardSchema | JsonObject;
 
-/** The type of the value that a schema's own parser returns, after defaults and transforms; `unknown` for a JSON Schema. */
+/** The type of the value that a schema returns, after its defaults and transforms. `unknown` for a JSON Schema. */
 export type InferOutput<Schema extends OutputSchema> = Schema extends StandardSchema
   ? OutputOf<Schema>
   : unknown;
 
+/** Options of `Session.send`. */
 export interface SendOptions extends TurnOptions {
   /** For this turn only. */
   readonly model?: Model | string | undefined;
+  /** How hard the model thinks in this turn. Default: the model's own setting. */
   readonly effort?: Effort | undefined;
-  /** The answer must be JSON that fits this schema; `result().output` is the value. */
+  /**
+   * The answer must be JSON that the schema accepts; `result().output` is the value. A bad answer gets one corrective
+   * step.
+   */
   readonly output?: OutputSchema | undefined;
+  /**
+   * While another turn runs or waits, the new one waits behind it, or `send` throws `session_busy`. Default: "queue".
+   */
   readonly whenBusy?: "queue" | "reject" | undefined;
 }
 
-/** The handle of a session in this process. It accepts models themselves as well as their names. */
+/** A session of this process. It accepts models themselves as well as their names. */
 export interface Session extends SessionHandle {
   readonly model: Model;
-  /** Where the log is. */
+  /** The path of the log, or "memory". */
   readonly location: string;
+  /** Starts a turn with a message. With an `output` schema, the result of a completed turn has its typed value. */
   send<Schema extends OutputSchema>(
     input: Input,
     options: SendOptions & { readonly output: Schema },
@@ -101,20 +118,22 @@ export interface Session extends SessionHandle {
   send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
   /**
-   * For a session opened to read: reads what another process has written since, and whether it still writes (`writer`,
-   * `interrupted`). While the session is followed, this happens automatically. A session written by this process is
-   * always up to date.
+   * For a session opened to read: reads what another process has written, and whether it still writes (`writer`,
+   * `interrupted`). Followers get this automatically. A session opened to write is always up to date.
    */
   refresh(): Promise<void>;
-  /** Whether a turn or a compaction is running or waiting here. */
+  /** Whether a turn or a compaction runs or waits in this process. */
   readonly busy: boolean;
-  /** Like `follow`, in batches as events arrived. All followers get the same arrays. */
+  /** Like `follow`, in arrays as the events arrived. All followers get the same arrays. */
   followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;
-  /** `beforeRelease` is awaited after the turns have ended and before the log is released. */
+  /**
+   * Cancels the running turn, waits for it and releases the session. `beforeRelease` runs after the turns have ended,
+   * while the session is still held.
+   */
   close(beforeRelease?: () => Promise<void>): Promise<void>;
-  /** Creates the session in the store before its first message, with the chosen model. Durable once it resolves. */
+  /** Creates the session on disk before its first message, with its model. Durable once it resolves. */
   persist(): Promise<void>;
-  /** Ends a promised turn that never began, so that its id has an outcome and cannot start a turn later. */
+  /** Ends a promised turn that never began, so that its id starts nothing later. */
   endUnbegun(turn: string, end: Pick<TurnEnding, "status" | "error">): Promise<void>;
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;

@@ -9,12 +9,14 @@ import { type InputVerdict, toInputSchema, toolInvalid } from "./input-schema.ts
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 
-/** What a call may do to the world; the permission policy considers nothing else. */
+/** What a call may do to the world. Permission modes consider nothing else. */
 export type ToolAccess = "read" | "write" | "execute";
 
+/** What `run` gets besides the input. */
 export interface ToolContext {
   /** Aborted when the turn is cancelled or the tool times out. */
   readonly signal: AbortSignal;
+  /** The provider's id of the call. */
   readonly callId: string;
   /** The same for every run of one call. Pass it to services that can reject duplicates. */
   readonly idempotencyKey: string;
@@ -22,12 +24,14 @@ export interface ToolContext {
   readonly progress: (text: string) => void;
 }
 
+/** A tool as the runtime sees it. Made by `tool`. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly access: ToolAccess;
   /** Whether it may run again after a crash that left its outcome unknown. */
   readonly idempotent: boolean;
+  /** The time limit of one call. Default: `TurnLimits.toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
   /** The JSON Schema of the input, as sent to a provider. */
   readonly parameters: JsonObject;
@@ -42,18 +46,46 @@ export interface Tool {
 /** The input `run` receives: the output type of a Standard Schema, or an untyped object for a JSON Schema. */
 export type ToolInput<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : JsonObject;
 
+/** Options of `tool`. */
 export interface ToolOptions<Schema extends StandardSchema | JsonObject> {
+  /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string;
+  /** All that the model knows about the tool. */
   readonly description: string;
+  /** A Standard Schema that describes itself as JSON Schema (zod, arktype), or a JSON Schema; an object at the top. */
   readonly input: Schema;
+  /** What a call may do. A declaration that nothing enforces. Default: "execute". */
   readonly access?: ToolAccess;
+  /** Whether a call may run again after a crash, with the same `idempotencyKey`. Default: false. */
   readonly idempotent?: boolean;
+  /** The time limit of one call. Default: `TurnLimits.toolTimeoutMs`. */
   readonly timeoutMs?: number;
+  /** Gets the validated input. May return or throw anything; the model reads it as text. */
   readonly run: (input: ToolInput<Schema>, context: ToolContext) => unknown;
 }
 
 const ACCESSES: readonly unknown[] = ["read", "write", "execute"] satisfies readonly ToolAccess[];
 
+/**
+ * Defines a tool. Its schema types the input of `run` and is what the model sees. Throws `tool_invalid`.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator, tool } from "throughline";
+ * import { z } from "zod";
+ *
+ * const weather = tool({
+ *   name: "get_weather",
+ *   description: "The weather of a city",
+ *   input: z.object({ city: z.string() }),
+ *   access: "read",
+ *   run: ({ city }) => `21 °C and sunny in ${city}`,
+ * });
+ * const session = await createAgent({ model: emulator(), tools: [weather] }).open();
+ * console.log(await session.send("What is the weather in Paris?").text());
+ * await session.close();
+ * ```
+ */
 export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOptions<Schema>): Tool {
   // Options may come from JavaScript (a tools file), where no types were checked.
   const { name, description, timeoutMs, access = "execute" } = options;

@@ -10,37 +10,53 @@ import type { PermissionMode, Tool, ToolAccess } from "../tools/index.ts";
 import type { LiveLog } from "./live-log.ts";
 import type { TurnDeadline } from "./turn-deadline.ts";
 
+/** A call that a permission function decides about. */
 export interface PermissionAsk {
   readonly requestId: string;
   readonly callId: string;
   readonly tool: string;
   readonly access: ToolAccess;
+  /** The exact JSON text from the model. */
   readonly arguments: string;
+  /** SHA-256 of the tool's name and the arguments, for `approve`. */
   readonly argumentsHash: string;
 }
 
+/** The answer to a permission request. */
 export interface PermissionDecision {
   readonly decision: "allow" | "deny";
+  /** Recorded in the log. The model gets it if the call is denied. */
   readonly reason?: string | undefined;
 }
 
+/**
+ * What tools may do: a mode, or a function that decides about every call. If the function throws, the call is denied.
+ */
 export type PermissionPolicy = PermissionMode | ((ask: PermissionAsk) => Promise<PermissionDecision>);
 
+/** The limits of a turn. docs/api.md says what happens at each. */
 export interface TurnLimits {
+  /** How many steps a turn may have. Default: 50. */
   readonly maxSteps: number;
-  /** USD. A turn that has cost this much sends no further request. Every model it uses must have a price. */
+  /**
+   * USD. A turn that has cost this much sends no further request. Every model it uses must have a price. Default: none.
+   */
   readonly maxCostUsd?: number;
-  /** The turn ends when the same calls with the same arguments occur more often than this in a row. */
+  /** The turn ends when the same calls with the same arguments occur more often than this in a row. Default: 8. */
   readonly maxRepeats: number;
+  /** How often a step is sent again after a failure that can pass. Default: 3. */
   readonly maxRetries: number;
+  /** The time limit of one call. Default: 10 minutes. */
   readonly toolTimeoutMs: number;
-  /** How long to wait for a tool that ignores its abort signal. */
+  /** How long to wait for a tool that ignores its abort signal. Default: 5 s. */
   readonly toolGraceMs: number;
-  /** Time limit for establishing a connection. */
+  /** The time limit for establishing a connection. Default: 30 s. */
   readonly connectTimeoutMs: number;
+  /** How long the first byte of an answer may take. Default: 5 minutes; 15 on xai. */
   readonly firstByteTimeoutMs: number;
+  /** How long a stream may be silent. Default: 5 minutes; 15 on xai. */
   readonly idleTimeoutMs: number;
-  /** Time limit of a turn. Waiting for a person does not count. */
+  /** The time limit of a turn. Waiting for a person does not count. Default: 1 hour. */
   readonly turnTimeoutMs: number;
   /** The model's context size, if the table of models lacks it or is wrong. */
   readonly contextTokens?: number;

@@ -1,5 +1,6 @@
 /** The known formats of histories. */
 
+/** The known formats of histories, with a description of each. */
 export const FORMATS = {
   responses: "OpenAI Responses: an input array, or a request with one",
   messages: "Anthropic Messages: a messages array, or a request with one",
@@ -13,8 +14,10 @@ export const FORMATS = {
   "agents-sdk": "OpenAI Agents SDK for JavaScript: AgentInputItem array",
 } as const;
 
+/** The name of a known format of histories. */
 export type FormatName = keyof typeof FORMATS;
 
+/** Returns whether a text is the name of a known format. */
 export function isFormatName(name: string): name is FormatName {
   return Object.hasOwn(FORMATS, name);
 }

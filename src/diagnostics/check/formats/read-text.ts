@@ -2,7 +2,7 @@
 
 import { codedError, type ErrorCode, jsonDepth, type ThroughlineError } from "../../../base/support/index.ts";
 
-/** Larger than any history that a model could still read. */
+/** The largest history that is read, 128 MiB: more than any model can read. */
 export const MAX_HISTORY_BYTES = 128 * 1024 * 1024;
 const MAX_DEPTH = 512;
 

@@ -10,6 +10,20 @@ import { runCommand, type RunCommandOptions } from "./run-command.ts";
 import { searchFiles } from "./search-files.ts";
 import { writeFile } from "./write-file.ts";
 
+/**
+ * Returns tools that list, read, search, write and edit files and run commands, confined to `cwd` (SECURITY.md).
+ *
+ * @example
+ * ```ts
+ * import { builtinTools, createAgent, emulator } from "throughline";
+ *
+ * const tools = builtinTools({ cwd: process.cwd() });
+ * const agent = createAgent({ model: emulator(), tools, permissions: "read-only" });
+ * const session = await agent.open();
+ * console.log(await session.send("Use list_files to list the folder").text());
+ * await session.close();
+ * ```
+ */
 export function builtinTools(options: Omit<RunCommandOptions, "graceMs">): readonly Tool[] {
   const cwd = resolve(options.cwd); // a later chdir must not move the boundary
   return [
