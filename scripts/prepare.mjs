@@ -12,14 +12,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The build writes this file last. */
 const finished = join(root, "dist/THIRD_PARTY_NOTICES");
-const SOURCES = [
-  "src",
-  "scripts",
-  "package.json",
-  "package-lock.json",
-  "tsconfig.json",
-  "tsconfig.build.json",
-];
+/** Without the lock file, which npm writes at every install. package.json names exact versions. */
+const SOURCES = ["src", "scripts", "package.json", "tsconfig.json", "tsconfig.build.json"];
 const TOOLS = ["typescript", "esbuild", "vite"];
 
 if (!isStale()) process.exit(0);
