@@ -111,7 +111,7 @@ describe("a tool that needs permission", () => {
     expect(existsSync(join(place.work, "made.txt"))).toBe(false);
     const { events } = await onlyLog(place);
     expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled", "completed"]);
-    expect(terminal.screen).not.toContain("is waiting: it was answered");
+    expect(terminal.screen).not.toContain("is waiting: it was already answered");
     expectAllAccepted(emulator);
   });
 
