@@ -1,6 +1,6 @@
 /**
- * Which parameters of our requests the server takes. What is refused here is left out of every later request, so that
- * one missing feature is reported once.
+ * Which parameters of our requests the server accepts. A refused parameter is omitted from every later request, so that a
+ * missing feature is reported once.
  */
 
 import { OPTIONAL, type Parameter } from "../context.ts";

@@ -1,6 +1,6 @@
 /**
- * What can be wrong with a stream, one function per kind. Pure: a recorded stream in, sentences out. Each fault shows up
- * in one place only, so that the table says what to mend.
+ * Finds the problems of a stream, one function per kind. Pure: takes a recorded stream and returns sentences. Each fault is
+ * reported in one place only, so that the table shows what to repair.
  */
 
 import { numberOf, objectOf, stringOf } from "../../../base/support/index.ts";
