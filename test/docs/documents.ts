@@ -1,6 +1,6 @@
 /** Reads our own documents: files, tables, code blocks. */
 
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 
@@ -55,32 +55,56 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a program with nothing of our own environment that could change its behaviour. */
+/** Nothing of our own environment that could change what a program does. */
+function ownEnvironment(home: string): NodeJS.ProcessEnv {
+  return { PATH: process.env["PATH"], HOME: home, THROUGHLINE_HOME: home };
+}
+
+const TIMEOUT_MS = 150_000;
+
+/** Runs a program and waits for its end. */
 export function runNode(args: readonly string[], cwd: string): Ran {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd,
     encoding: "utf8",
     input: "",
-    timeout: 150_000,
-    env: { PATH: process.env["PATH"], HOME: cwd, THROUGHLINE_HOME: cwd },
+    timeout: TIMEOUT_MS,
+    env: ownEnvironment(cwd),
   });
   return { status, stdout, stderr };
 }
 
-/** Runs a TypeScript file as a user's build makes it, next to the built package and the examples' dependencies. */
-export function runProgram(file: string, cwd: string, args: readonly string[] = []): Ran {
-  const modules = join(cwd, "node_modules");
-  if (!existsSync(modules)) {
-    mkdirSync(modules);
-    symlinkSync(PACKAGE, join(modules, "throughline"));
-    symlinkSync(join(root, "node_modules/zod"), join(modules, "zod"));
-  }
-  const program = join(cwd, `${basename(file, ".ts")}.mjs`);
-  const { code } = transformSync(readFileSync(file, "utf8"), {
-    loader: "ts",
-    format: "esm",
-    target: "node20",
+/** Runs a program like `runNode`, without blocking other programs. */
+export function runNodeAlongside(args: readonly string[], cwd: string): Promise<Ran> {
+  return new Promise((resolvePromise) => {
+    const child = execFile(
+      process.execPath,
+      args,
+      { cwd, encoding: "utf8", timeout: TIMEOUT_MS, env: ownEnvironment(cwd) },
+      (_error, stdout, stderr) => resolvePromise({ status: child.exitCode, stdout, stderr }),
+    );
+    child.stdin?.end();
   });
-  writeFileSync(program, code);
+}
+
+/** Makes the built package and the examples' dependencies available to programs in a folder. */
+export function linkPackage(folder: string): void {
+  const modules = join(folder, "node_modules");
+  if (existsSync(modules)) return;
+  mkdirSync(modules);
+  symlinkSync(PACKAGE, join(modules, "throughline"));
+  symlinkSync(join(root, "node_modules/zod"), join(modules, "zod"));
+}
+
+/** Compiles TypeScript as a user's build does. */
+export function compiled(code: string): string {
+  return transformSync(code, { loader: "ts", format: "esm", target: "node20" }).code;
+}
+
+/** Runs a TypeScript file, compiled, next to the built package. */
+export function runProgram(file: string, cwd: string, args: readonly string[] = []): Ran {
+  linkPackage(cwd);
+  const program = join(cwd, `${basename(file, ".ts")}.mjs`);
+  writeFileSync(program, compiled(readFileSync(file, "utf8")));
   return runNode([program, ...args], cwd);
 }

@@ -22,6 +22,8 @@ export interface PublicExport {
   readonly name: string;
   /** The file with the declaration, relative to the repository. */
   readonly file: string;
+  /** How it is declared: `function`, `const`, `class`, `interface` or `type`. */
+  readonly kind: string;
   /** The text between the comment's marks, without asterisks. Empty if the declaration has no comment. */
   readonly comment: string;
 }
@@ -44,7 +46,7 @@ const STARRED = /^export (?:type )?\* from "([^"]+)";/gm;
 function exportedNames(source: string): readonly string[] {
   if (source.match(STARRED) !== null) throw new Error("an entry point must list its exports by name");
   const listed = [...source.matchAll(LIST)].flatMap(([, list = ""]) => namesIn(list).map(([, name]) => name));
-  const declared = [...source.matchAll(declaration("(\\w+)"))].map(([, name = ""]) => name);
+  const declared = [...source.matchAll(declaration("(\\w+)"))].map(([, , name = ""]) => name);
   return [...listed, ...declared];
 }
 
@@ -61,26 +63,29 @@ function namesIn(list: string): readonly (readonly [own: string, exported: strin
 }
 
 function declaration(name: string): RegExp {
-  return new RegExp(
-    `^export (?:declare )?(?:async )?(?:function\\*?|const|abstract class|class|interface|type) ${name}\\b`,
-    "gm",
-  );
+  return new RegExp(`^export (?:async )?(?<kind>function|const|class|interface|type) ${name}\\b`, "gm");
 }
 
-function declarationOf(file: string, name: string, read: Read): Pick<PublicExport, "file" | "comment"> {
+type Declaration = Omit<PublicExport, "entry" | "name">;
+
+function declarationOf(file: string, name: string, read: Read): Declaration {
   const source = read(file);
   for (const [, list = "", from] of source.matchAll(LIST)) {
     const own = namesIn(list).find(([, exported]) => exported === name)?.[0];
     if (own === undefined || from === undefined) continue;
     return declarationOf(relative(root, resolve(root, dirname(file), from)), own, read);
   }
-  const at = source.search(declaration(name)); // of overloads, the first has the comment
-  if (at === -1) return starred(file, name, read);
-  const comment = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(source.slice(0, at))?.[1] ?? "";
-  return { file, comment: comment.replaceAll(/^[ \t]*\* ?/gm, "").trim() };
+  const found = declaration(name).exec(source); // of overloads, the first has the comment
+  if (found === null) return starred(file, name, read);
+  const comment = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(source.slice(0, found.index))?.[1] ?? "";
+  return {
+    file,
+    kind: found.groups?.["kind"] ?? "",
+    comment: comment.replaceAll(/^[ \t]*\* ?/gm, "").trim(),
+  };
 }
 
-function starred(file: string, name: string, read: Read): Pick<PublicExport, "file" | "comment"> {
+function starred(file: string, name: string, read: Read): Declaration {
   for (const [, from = ""] of read(file).matchAll(STARRED)) {
     const behind = relative(root, resolve(root, dirname(file), from));
     if (read(behind).search(declaration(name)) !== -1) return declarationOf(behind, name, read);

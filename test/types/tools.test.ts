@@ -1,0 +1,97 @@
+import * as v from "valibot";
+import { expectTypeOf, test } from "vitest";
+import { z } from "zod";
+
+import {
+  builtinTools,
+  tool,
+  type Tool,
+  type ToolAccess,
+  type ToolContext,
+  type ToolOptions,
+} from "../../src/index.ts";
+import { compileOnly } from "./compile-only.ts";
+
+const base = { name: "t", description: "A tool" } as const;
+
+test("a zod schema types the input as its output: after defaults and transforms", () => {
+  const made = tool({
+    ...base,
+    input: z.object({
+      city: z.string(),
+      days: z.number().default(1),
+      when: z.string().transform((text) => text.length),
+      note: z.string().optional(),
+    }),
+    run: (input, context) => {
+      expectTypeOf(input).toEqualTypeOf<{
+        city: string;
+        days: number;
+        when: number;
+        note?: string | undefined;
+      }>();
+      expectTypeOf(context).toEqualTypeOf<ToolContext>();
+    },
+  });
+  expectTypeOf(made).toEqualTypeOf<Tool>();
+});
+
+test("a valibot schema types the input as its output", () => {
+  compileOnly(() =>
+    tool({
+      ...base,
+      input: v.object({ city: v.string(), days: v.optional(v.number(), 1) }),
+      run: (input) => {
+        expectTypeOf(input).toEqualTypeOf<{ city: string; days: number }>();
+      },
+    }),
+  );
+});
+
+test("a JSON Schema gives an untyped object", () => {
+  tool({
+    ...base,
+    input: { type: "object", properties: { city: { type: "string" } } },
+    run: (input) => {
+      expectTypeOf(input["city"]).toBeUnknown();
+      // @ts-expect-error the type of a member is not known
+      const city: string = input["city"];
+      return city;
+    },
+  });
+});
+
+test("`run` may be async and may return anything", () => {
+  const input = z.object({});
+  expectTypeOf<ToolOptions<typeof input>["run"]>().returns.toBeUnknown();
+  tool({ ...base, input, run: async () => ({ a: 1 }) });
+  tool({ ...base, input, run: () => undefined });
+});
+
+test("wrong options of a tool do not compile", () => {
+  const input = z.object({ city: z.string() });
+  compileOnly(() => {
+    // @ts-expect-error "admin" is not an access
+    tool({ ...base, input, access: "admin", run: () => 1 });
+    // @ts-expect-error there is no option `timeout`
+    tool({ ...base, input, timeout: 5, run: () => 1 });
+    // @ts-expect-error a description is required
+    tool({ name: "t", input, run: () => 1 });
+    // @ts-expect-error the input has no `country`
+    tool({ ...base, input, run: ({ country }) => country });
+    // @ts-expect-error a number is not a schema
+    tool({ ...base, input: 5, run: () => 1 });
+  });
+  expectTypeOf<ToolAccess>().toEqualTypeOf<"read" | "write" | "execute">();
+});
+
+test("builtinTools takes a folder and returns tools", () => {
+  expectTypeOf(builtinTools).returns.toEqualTypeOf<readonly Tool[]>();
+  expectTypeOf(builtinTools).parameter(0).toHaveProperty("cwd").toEqualTypeOf<string>();
+  compileOnly(() => {
+    // @ts-expect-error `cwd` is required
+    builtinTools({});
+    // @ts-expect-error there is no option `shell`
+    builtinTools({ cwd: ".", shell: "bash" });
+  });
+});
