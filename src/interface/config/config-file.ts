@@ -1,6 +1,4 @@
-/**
- * One config file: read, checked, changed. An error names the file and the key, and never repeats what stands there.
- */
+/** Reads, checks and changes one settings file. An error names the file and the key, and never repeats the value. */
 
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
@@ -59,7 +57,7 @@ function textOf(file: string, bytes: Buffer): string {
 function parse(file: string, text: string): JsonObject {
   if (jsonDepth(text) > MAX_DEPTH)
     throw codedError("config_invalid", `${file}: it nests deeper than ${MAX_DEPTH} levels`);
-  // JSON.parse tells a piece of the text in its error; the file may hold what nobody should read on a screen.
+  // The error of JSON.parse quotes the text, and the file may contain secrets.
   const value = text.trim() === "" ? {} : tryParseJson(text.replace(/^\uFEFF/, ""));
   if (isObject(value)) return value;
   const problem = jsonProblem(text.replace(/^\uFEFF/, "")) ?? "not a JSON object";
