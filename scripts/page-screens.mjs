@@ -73,7 +73,7 @@ const SCREENS = [
     async look(page) {
       await ended(page);
       await page.getByLabel("Model").selectOption("emulator/emu-claude");
-      await page.getByText(/behind/).waitFor();
+      await page.getByText(/reasoning items? (?:stay|go)/).waitFor();
     },
   },
   {

@@ -64,7 +64,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
     [["-p", "hi", "--max-steps", "99999999999999999999"], "number_invalid", "--max-steps 9"],
     [["-p", "hi", "-C", "/nowhere/at/all"], "directory_not_found", "/nowhere/at/all"],
     [["-p", "hi", "-C", process.execPath], "directory_not_found", process.execPath],
-    [["-p", "hi", "--allow-tools", "read_file,fly"], "tool_unknown", "no tool fly"],
+    [["-p", "hi", "--allow-tools", "read_file,fly"], "tool_unknown", "unknown tool fly"],
     [["-p", "hi", "--tools", "missing.mjs"], "tools_file_invalid", "missing.mjs"],
     [["-p", "hi", "-r", "nope"], "session_not_found", '"nope"'],
     [["-p", "hi", "-r", ""], "session_not_found", "no session"],

@@ -120,7 +120,7 @@ describe.each([
     await goesOn(place, before, [], env);
     const after = (await run(place, ["sessions", "show", id])).out;
     expect(after).not.toContain("interrupted");
-    if (kind === "text") expect(after).toMatch(/^It.* …\(cut; asked again\)$/m);
+    if (kind === "text") expect(after).toMatch(/^It.* …\(cut; retried\)$/m);
   });
 
   test("-c with a prompt closes the turn as interrupted and continues", async () => {

@@ -126,7 +126,7 @@ describe("on a terminal", () => {
     await terminal.shows("about apples");
     await terminal.shows("* for every directory, q to quit: ");
     terminal.type("nothing like it");
-    await terminal.shows('No title or id has "nothing like it".');
+    await terminal.shows('No title contains "nothing like it", and no id begins with it.');
     await terminal.shows("q to quit: ");
     terminal.type("PEAR");
     await terminal.shows("about pears");

@@ -147,9 +147,9 @@ describe("doctor", () => {
     await running.ended;
     const bad = findings.filter(({ status }) => status === "bad").map(({ check, fix }) => [check, fix]);
     expect(bad).toEqual([
-      ["keys", "set OPENAI_API_KEY again, without line breaks or blanks"],
+      ["keys", "set OPENAI_API_KEY again, without spaces or line breaks"],
       ["modes", `chmod -R go-rwx ${place.sessions}`],
-      ["sessions", "throughline repair broken saves what is whole, as a session of its own"],
+      ["sessions", "throughline repair broken saves the undamaged part to a new session"],
     ]);
   });
 
