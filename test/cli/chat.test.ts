@@ -212,7 +212,11 @@ describe("commands", () => {
     await enter("Think of a number.", "kept it to myself", " · ↑");
     await enter("/export", "Written: ");
     await enter("/export", "the file already exists: choose another name with /export NAME", "[file_exists]");
-    await enter("/export talk.pdf", "talk.pdf: a name that ends in .md, .html, .jsonl", "[format_unknown]");
+    await enter(
+      "/export talk.pdf",
+      "talk.pdf: unknown format: use a name that ends in .md, .html, .jsonl",
+      "[format_unknown]",
+    );
     await enter("/export nowhere/talk.md", "nowhere/talk.md: cannot write this file: ", "[file_unwritable]");
     await enter("/inspect", "user_message", "replay", "reasoning", "replay");
     await enter("/retry", "kept it to myself", " · ↑");

@@ -110,8 +110,8 @@ export async function runSlashCommand(line: string, host: CommandHost): Promise<
   if (command === undefined) {
     const near = COMMANDS.filter(({ name }) => name.startsWith(word)).map(({ name }) => name);
     const hint =
-      near.length === 0 || word === "/" ? "/help lists them" : `did you mean ${near.join(" or ")}?`;
-    host.say(`Unknown command ${word}; ${hint}.`);
+      near.length === 0 || word === "/" ? "/help lists them." : `did you mean ${near.join(" or ")}?`;
+    host.say(`Unknown command ${word}; ${hint}`);
     return true;
   }
   if (command.needsQuiet === true && host.busy) {
