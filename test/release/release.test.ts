@@ -177,6 +177,16 @@ test("--publish uploads the tested tarball, and a prerelease gets the tag next",
   expect(repository.git("tag", "--list")).toBe("v0.2.0-beta.1");
 });
 
+test("--dry-run --publish uploads nothing and changes nothing", async () => {
+  const repository = new ReleaseRepository({ "package.json": manifestWith(FIELDS) });
+  const before = repository.state();
+  const { env, uploads } = await registry(201);
+  const { code, output } = await repository.release(["0.2.0", "--dry-run", "--publish"], { env });
+  expect([code, output]).toEqual([0, expect.stringContaining("Would tag v0.2.0.")]);
+  expect(uploads).toEqual([]);
+  expect(repository.state()).toEqual(before);
+});
+
 test("a refused upload takes the commit and the tag back", async () => {
   const repository = new ReleaseRepository({ "package.json": manifestWith(FIELDS) });
   const before = repository.state();
