@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { EventDraft, LoggedEvent, Settings } from "../../src/base/events/index.ts";
+import { type EventDraft, type LoggedEvent, NO_USAGE, type Settings } from "../../src/base/events/index.ts";
 import { toRawJson } from "../../src/base/support/index.ts";
 import { blockDraft } from "../../src/runtime/providers/anthropic-messages/item-draft.ts";
 import type { ItemDraft, Model } from "../../src/runtime/providers/index.ts";
@@ -70,7 +70,7 @@ export function handMadeLog(
     );
   }
   const end = { type: "turn_end", turn: "tn_1", status: "completed", steps: 1, durationMs: 1 } as const;
-  drafts.push({ ...end, usage: { inputTokens: 0, outputTokens: 0 } } as EventDraft);
+  drafts.push({ ...end, usage: NO_USAGE });
   return stamped([], drafts);
 }
 

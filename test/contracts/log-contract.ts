@@ -77,6 +77,19 @@ export function describeLogContract(
       expect(log.events).toEqual([...first, ...second]);
     });
 
+    test("refuses to append an event that a reader would refuse, and continues", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const broken = { type: "notice", code: "test", message: 7 } as unknown as EventDraft;
+      await expect(log.append([notice("b"), broken])).rejects.toMatchObject({
+        code: "event_invalid",
+        message: expect.stringContaining("notice: message is not a string"),
+      });
+      await log.append([notice("c")]);
+      expect(messagesOf(log.events)).toEqual(["a", "c"]);
+    });
+
     test("gives every event the whole envelope and a distinct id", async () => {
       const { store } = await setUp();
       const log = await open(store);

@@ -226,7 +226,8 @@ export interface PermissionDecisionEvent extends Envelope {
   readonly response: string;
   readonly requestId?: string | undefined;
   readonly callId: string;
-  readonly decision: "allow" | "deny";
+  /** Absent in a log of an earlier version whose permission function returned no decision: the call was denied. */
+  readonly decision?: "allow" | "deny" | undefined;
   readonly by: "policy" | "person" | "function";
   readonly reason?: string | undefined;
   readonly argumentsHash: string;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import type { RawJson } from "../support/index.ts";
-import { CANONICAL_TYPES, type LoggedEvent } from "./canonical.ts";
+import { messageOf, type RawJson } from "../support/index.ts";
+import type { LoggedEvent } from "./canonical.ts";
 import { parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 
 const envelope = { v: 1, seq: 7, id: "ev_1", at: "2026-01-01T00:00:00.000Z", epoch: 1 } as const;
@@ -102,23 +102,34 @@ describe("an event as a line", () => {
   });
 });
 
+/** The event, or the message of the refusal. */
+function outcome(parse: (line: string) => LoggedEvent, line: string): unknown {
+  try {
+    return parse(line);
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
 describe("a line with a valid checksum", () => {
   test("is read like any other, wherever the item is and whatever else is called an item", () => {
-    const head = '"v":1,"seq":3,"id":"ev_9","at":"t","epoch":2,"response":"r","type":"reasoning"';
+    const head =
+      '"v":1,"seq":3,"id":"ev_9","at":"t","epoch":2,"response":"r","type":"reasoning","outputIndex":0,' +
+      '"itemType":"reasoning","opaque":true,"parts":[],"startedAt":"t","durationMs":1';
     for (const line of [
       `{${head},"item":{"a":[1,"}"]}}`,
       `{${head},"item":"text"}`,
-      `{${head},"item":{"a":1},"opaque":true}`,
+      `{${head},"item":{"a":1},"itemId":"rs_1"}`,
       `{${head},"item":1,"item":{"b":2}}`,
       `{"item":{"a":1},${head}}`,
-      `{${head},"parts":[{"kind":"text","item":{"deep":1}}],"item":{"a":",\\"item\\":"}}`,
+      `{${head},"parts":[{"kind":"text","text":"","item":{"deep":1}}],"item":{"a":",\\"item\\":"}}`,
       `{${head},"parts":{"x":1,"item":{"deep":1}}}`,
       `{${head.replace("reasoning", "brand_new")},"item":{"a":12345678901234567890}}`,
       `{${head.replace('"v":1', '"v":2')},"item":{"a":1}}`,
       `{${head},"late":[{"outputIndex":0,"item":{"a":1}}]}`,
       `{${head}}`,
     ]) {
-      expect(parseCheckedLine(line)).toEqual(parseLine(line));
+      expect(outcome(parseCheckedLine, line)).toEqual(outcome(parseLine, line));
     }
   });
 
@@ -188,11 +199,4 @@ describe("a line that is not an event", () => {
   ])("is refused (%s)", (_, line) => {
     expect(() => parseLine(line)).toThrow(expect.objectContaining({ code: "event_invalid" }));
   });
-});
-
-test("every canonical type is known", () => {
-  for (const type of CANONICAL_TYPES) {
-    const line = JSON.stringify({ ...envelope, type });
-    expect(parseLine(line).type).toBe(type);
-  }
 });

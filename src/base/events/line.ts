@@ -16,7 +16,14 @@ import {
   type ThroughlineError,
   tryParseJson,
 } from "../support/index.ts";
-import { CANONICAL_TYPES, type LateItem, type LoggedEvent, type UnknownEvent } from "./canonical.ts";
+import {
+  CANONICAL_TYPES,
+  isItemEvent,
+  type LateItem,
+  type LoggedEvent,
+  type UnknownEvent,
+} from "./canonical.ts";
+import { eventProblem } from "./validate-event.ts";
 
 const KNOWN: ReadonlySet<string> = new Set(CANONICAL_TYPES);
 
@@ -40,7 +47,7 @@ export function toLine(event: LoggedEvent): string {
   return `${toOpenLine(event)}}`;
 }
 
-/** The event as a reader of its line gets it: one of an unknown type has its own text. */
+/** Returns the event as a reader of its line gets it. An event of an unknown type keeps its own text. */
 export function asRead(event: LoggedEvent): LoggedEvent {
   return KNOWN.has(event.type) ? event : parseLine(toLine(event));
 }
@@ -51,18 +58,19 @@ export function parseLine(line: string): LoggedEvent {
 }
 
 /**
- * `line` has no `sum`, and a checksum proved that it is what a writer wrote. Its item, which is most of the line and
- * comes last, need not be parsed, because only its text is used.
+ * Parses a line without `sum` whose checksum was verified. Its item is most of the line and its last field. It is not
+ * parsed, because only its text is used.
  */
 export function parseCheckedLine(line: string): LoggedEvent {
   const at = line.indexOf(ITEM_KEY);
   if (at === -1) return toEvent(tryParseJson(line), line);
   const head = tryParseJson(`${line.slice(0, at)}}`);
   const item = line.slice(at + ITEM_KEY.length, -1);
-  // A key of that name at a deeper level splits the head; anything after the item makes more than one value.
+  // A deeper key of that name would cut the head in two; anything after the item would make more than one value.
   if (!isObject(head) || !isOneValue(item) || !isKnown(head)) return parseLine(line);
   assertEnvelope(head);
-  // The object is not shared yet. Object.assign takes longer than the parser on Node 20.
+  assertFields(head);
+  // The head is not shared yet. Object.assign would take longer than the parser on Node 20.
   (head as Record<string, unknown>)["item"] = item;
   return head as unknown as LoggedEvent;
 }
@@ -74,12 +82,15 @@ function toEvent(value: unknown, line: string): LoggedEvent {
   assertEnvelope(value);
   const event = "sum" in value ? withoutSum(value) : value;
   if (!isKnown(value)) return unknownEvent(event, value["type"], line);
+  assertFields(event);
+  if (isItemEvent(event as unknown as LoggedEvent) && !("item" in event))
+    throw notAnEvent(`${value["type"]}: item is missing`);
   if ("item" in event) return { ...event, item: sliceMember(line, "item") } as unknown as LoggedEvent;
   if ("late" in event) return { ...event, late: parseLate(line) } as unknown as LoggedEvent;
   return withPublicOrigins(event) as unknown as LoggedEvent;
 }
 
-/** Earlier versions accepted a base URL with a key in it, which ended up in every origin. */
+/** Earlier versions accepted a base URL with a key in it and wrote it into every origin. */
 function withPublicOrigins(value: JsonObject): JsonObject {
   let event = value;
   for (const name of ["origin", "target", "settings"]) {
@@ -107,6 +118,12 @@ function assertEnvelope({ v, seq, id, at, epoch }: JsonObject): void {
   if (typeof id !== "string") throw notAnEvent("id is not a string");
   if (typeof at !== "string") throw notAnEvent("at is not a string");
   if (typeof epoch !== "number") throw notAnEvent("epoch is not a number");
+}
+
+/** Only for a known type. */
+function assertFields(event: JsonObject): void {
+  const problem = eventProblem(event);
+  if (problem !== undefined) throw notAnEvent(problem);
 }
 
 function notAnEvent(why: string): ThroughlineError {

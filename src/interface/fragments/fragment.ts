@@ -92,7 +92,7 @@ export type Fragment =
       readonly type: "permission_decision";
       readonly response: string;
       readonly callId: string;
-      readonly decision: "allow" | "deny";
+      readonly decision: "allow" | "deny" | undefined;
     }
   | {
       readonly type: "response_end";

@@ -254,7 +254,7 @@ export class ResponseBlocks {
     }
   }
 
-  #decide(callId: string, decision: "allow" | "deny"): void {
+  #decide(callId: string, decision: "allow" | "deny" | undefined): void {
     for (const item of this.#tools.get(callId) ?? []) {
       if (item.permission !== undefined) item.permission = { ...item.permission, decision };
     }

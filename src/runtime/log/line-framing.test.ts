@@ -194,12 +194,14 @@ describe("complete lines in the wrong place are reported with line and byte", ()
     const foreign = Buffer.from('{"hello":"world"}\n');
     const open = Buffer.from('{"hello":"world"');
     const summed = Buffer.from(`${open.toString()},"sum":"${crc32(open).toString(16).padStart(8, "0")}"}\n`);
+    const untyped = frameLine({ ...event(1, "b"), message: 7 } as unknown as LoggedEvent);
     const first = lines[0] ?? Buffer.alloc(0);
     for (const [bad, problem] of [
       [Buffer.from("\n"), "too short to be an event"],
       [foreign, "too short to be an event"],
       [Buffer.from('{"hello":"a world that is larger"}\n'), "the checksum does not match"],
       [summed, "not an event: no JSON object with a type"],
+      [untyped, "not an event: notice: message is not a string"],
     ] as const) {
       expect(damageOf(Buffer.concat([first, bad, lines[1] ?? Buffer.alloc(0)]))).toMatchObject({
         line: 2,

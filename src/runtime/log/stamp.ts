@@ -1,6 +1,6 @@
 /** The only place where events get their envelope. */
 
-import type { LoggedEvent } from "../../base/events/index.ts";
+import { eventProblem, type LoggedEvent } from "../../base/events/index.ts";
 import { type Clock, codedError, createIdSource, type IdSource, isoTime } from "../../base/support/index.ts";
 import type { AppendDraft } from "./log.ts";
 
@@ -24,6 +24,7 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
       const now = isoTime(clock.now());
       return drafts.map((given, index): LoggedEvent => {
         const draft = isPlainDraft(given) ? given : plainDraft(given);
+        assertReadable(draft);
         const {
           turn,
           response,
@@ -41,6 +42,13 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
       });
     },
   };
+}
+
+/** What a reader would refuse must not be written: the session could not be opened again. */
+function assertReadable(draft: AppendDraft): void {
+  const problem = eventProblem(draft);
+  if (problem !== undefined)
+    throw codedError("event_invalid", `cannot log an event that is not valid: ${problem}`);
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(["v", "seq", "epoch"]);

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 
 import type { EventDraft, PermissionDecisionEvent, ToolCall, ToolStatus } from "../../base/events/index.ts";
-import { codeOf, messageOf } from "../../base/support/index.ts";
+import { codeOf, isObject, messageOf } from "../../base/support/index.ts";
 import { permissionFor, type ToolAccess } from "../tools/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer, TurnContext } from "./context.ts";
 
@@ -38,7 +38,10 @@ export async function permission(
   if (mode === "deny")
     return decided("policy", { decision: "deny", reason: `"${String(policy)}" does not allow ${access}` });
   if (typeof policy !== "function" && !interactive) {
-    return decided("policy", { decision: "deny", reason: "permission is needed and there is nobody to ask" });
+    return decided("policy", {
+      decision: "deny",
+      reason: "this call needs permission, and the session is not interactive",
+    });
   }
   const requestId = context.ids.next("pr");
   const ask: PermissionAsk = {
@@ -62,7 +65,7 @@ export async function permission(
       const answer = await waiting;
       return await record(context, decided("person", answer, requestId), answer);
     }
-    return decided("function", await paused(context, () => waiting(ask)), requestId);
+    return decided("function", checked(await paused(context, () => waiting(ask))), requestId);
   } catch (error) {
     if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
     return decided(
@@ -73,12 +76,23 @@ export async function permission(
   }
 }
 
+/** A function in JavaScript may return anything. What is not a decision is a denial that says so. */
+function checked(answer: PermissionDecision): PermissionDecision {
+  const { decision, reason } = isObject(answer) ? answer : {};
+  if (decision === "allow" || decision === "deny")
+    return { decision, reason: typeof reason === "string" ? reason : undefined };
+  return {
+    decision: "deny",
+    reason: 'the permission function did not return { decision: "allow" | "deny" }',
+  };
+}
+
 /** A person's decision about this exact call before the process died. */
 function decisionBefore(
   { live }: TurnContext,
   call: { readonly response: string; readonly callId: string; readonly argumentsHash: string },
 ): PermissionDecision | undefined {
-  return live.log.events.findLast(
+  const found = live.log.events.findLast(
     (event): event is PermissionDecisionEvent =>
       event.type === "permission_decision" &&
       event.by === "person" &&
@@ -86,6 +100,7 @@ function decisionBefore(
       event.callId === call.callId &&
       event.argumentsHash === call.argumentsHash,
   );
+  return found && { decision: found.decision ?? "deny", reason: found.reason };
 }
 
 /** Logs the decision at once: another question may delay the tools, and a person must not be asked twice. */

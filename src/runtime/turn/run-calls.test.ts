@@ -218,7 +218,7 @@ describe("permissions", () => {
       interactive: false,
     });
     expect(texts).toEqual([
-      "not executed: denied by the permission policy: permission is needed and there is nobody to ask",
+      "not executed: denied by the permission policy: this call needs permission, and the session is not interactive",
     ]);
     expect(done).toEqual([]);
   });
@@ -242,6 +242,24 @@ describe("permissions", () => {
     expect(broken.texts[0]).toContain("the permission check failed: no policy server");
     expect(done).toEqual(["ran"]);
   });
+
+  test.for([true, "yes", undefined, { allow: true }])(
+    "are denied, with a decision in the log, if the function returns %j",
+    async (answer) => {
+      const done: string[] = [];
+      const { session } = await scriptedSession([{ output: [call("write")] }, { output: [say("x")] }], {
+        tools: [writes(done)],
+        permissions: async () => answer as never,
+      });
+      await session.send("go").result();
+      const [decision] = ofType(await history(session), "permission_decision");
+      expect(decision).toMatchObject({
+        decision: "deny",
+        reason: expect.stringContaining("did not return"),
+      });
+      expect(done).toEqual([]);
+    },
+  );
 
   test("log request and decision, with the hash of the arguments, before the tool starts", async () => {
     const { session } = await scriptedSession(
