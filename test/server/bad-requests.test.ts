@@ -42,6 +42,11 @@ describe("a body", () => {
     ["with a part without a type", '{"input":[{"type":"audio"}]}', "input_invalid"],
     ["with an unknown model", '{"input":"x","model":"nobody"}', "model_invalid"],
     ["with an unknown effort", '{"input":"x","effort":"enormous"}', "effort_unknown"],
+    [
+      "with an output schema that is not an object",
+      '{"input":"x","output":{"type":"array"}}',
+      "schema_invalid",
+    ],
     ["with an invalid turn id", '{"input":"x","turn":"../x"}', "turn_invalid"],
   ])("%s", async (_what, body, code) => {
     const parts = await withSession();

@@ -4,30 +4,66 @@
  */
 
 import type { HttpError, TurnResult } from "../../base/api/index.ts";
-import { isThroughlineError, messageOf } from "../../base/support/index.ts";
+import { type ErrorCode, isThroughlineError, messageOf } from "../../base/support/index.ts";
 
 /** Codes whose message is written for the client. Any other is an internal failure of the server. */
-const CODES: Readonly<Record<number, string>> = {
-  400:
-    "body_invalid body_unfinished field_invalid field_unknown parameter_invalid " +
-    "session_id_invalid turn_invalid title_empty input_empty input_invalid keep_turns_invalid " +
-    "model_invalid model_by_name effort_unknown profile_unknown base_url_invalid api_key_missing " +
-    "range_invalid schema_invalid format_unknown",
-  401: "code_used",
-  404: "not_found session_not_found turn_unknown blob_not_found request_unknown seq_unknown",
-  409:
-    "session_exists session_locked session_busy session_gone log_read_only log_closed log_damaged " +
-    "log_too_large log_too_new turn_exists nothing_to_resume nothing_to_retry nothing_to_undo " +
-    "nothing_to_compact nothing_to_export nothing_to_cancel turn_ended permission_not_pending permission_mismatch not_a_message no_settings " +
-    "context_too_small compaction_cancelled",
-  413: "body_too_large",
-  429: "too_many_turns",
-  501: "not_supported",
-  503: "server_stopping",
+const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
+  400: [
+    "body_invalid",
+    "body_unfinished",
+    "field_invalid",
+    "field_unknown",
+    "parameter_invalid",
+    "session_id_invalid",
+    "turn_invalid",
+    "title_empty",
+    "input_empty",
+    "input_invalid",
+    "keep_turns_invalid",
+    "model_invalid",
+    "model_by_name",
+    "effort_unknown",
+    "profile_unknown",
+    "base_url_invalid",
+    "api_key_missing",
+    "range_invalid",
+    "schema_invalid",
+    "format_unknown",
+  ],
+  401: ["code_used"],
+  404: ["not_found", "session_not_found", "turn_unknown", "blob_not_found", "request_unknown", "seq_unknown"],
+  409: [
+    "session_exists",
+    "session_locked",
+    "session_busy",
+    "session_gone",
+    "log_read_only",
+    "log_closed",
+    "log_damaged",
+    "log_too_large",
+    "log_too_new",
+    "turn_exists",
+    "nothing_to_resume",
+    "nothing_to_retry",
+    "nothing_to_undo",
+    "nothing_to_compact",
+    "nothing_to_export",
+    "nothing_to_cancel",
+    "turn_ended",
+    "permission_not_pending",
+    "permission_mismatch",
+    "not_a_message",
+    "no_settings",
+    "context_too_small",
+    "compaction_cancelled",
+  ],
+  413: ["body_too_large"],
+  429: ["too_many_turns"],
+  503: ["server_stopping"],
 };
 
 const STATUS: ReadonlyMap<string, number> = new Map(
-  Object.entries(CODES).flatMap(([status, codes]) => codes.split(" ").map((code) => [code, Number(status)])),
+  Object.entries(CODES).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)])),
 );
 
 export interface ErrorAnswer {

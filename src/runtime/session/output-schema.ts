@@ -1,8 +1,8 @@
 /** Structured output: the schema in the form a provider takes, and the check that an answer must pass. */
 
 import type { Settings } from "../../base/events/index.ts";
-import { isObject, tryParseJson } from "../../base/support/index.ts";
-import { type InputVerdict, isStrictSchema, tool } from "../tools/index.ts";
+import { codedError, isObject, tryParseJson } from "../../base/support/index.ts";
+import { type InputVerdict, isStrictSchema, toInputSchema } from "../tools/index.ts";
 import type { OutputSchema } from "./types.ts";
 
 export interface OutputFormat {
@@ -12,19 +12,14 @@ export interface OutputFormat {
 }
 
 export function createOutputFormat(schema: OutputSchema): OutputFormat {
-  // A tool's input takes the same two kinds of schema, and `tool` reads both.
-  const answer = tool({
-    name: "output",
-    description: "the answer",
-    input: schema as never,
-    run: () => undefined,
-  });
-  const { parameters } = answer;
+  const { parameters, validate } = toInputSchema(schema, (problem, cause) =>
+    codedError("schema_invalid", `The output schema cannot be used: ${problem}.`, cause),
+  );
   return {
     format: { name: "output", schema: parameters, strict: isStrictSchema(parameters) },
     async validate(text) {
       const value = tryParseJson(text);
-      return isObject(value) ? answer.validate(value) : { ok: false, message: "it is not a JSON object" };
+      return isObject(value) ? validate(value) : { ok: false, message: "it is not a JSON object" };
     },
   };
 }

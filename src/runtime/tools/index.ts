@@ -5,7 +5,7 @@
 
 export { parseArguments } from "./arguments.ts";
 export { builtinTools } from "./builtin/index.ts";
-export type { InputVerdict } from "./input-schema.ts";
+export { type InputVerdict, toInputSchema } from "./input-schema.ts";
 export { jsonSchemaValidator } from "./json-schema.ts";
 export { renderToolOutput } from "./output.ts";
 export { expandParallelCall } from "./parallel-call.ts";

@@ -1,6 +1,6 @@
 /**
- * A tool's input in the two forms the runtime needs: the JSON Schema for the provider, and the check that a call must
- * pass. Both come from the author's one schema, so they cannot diverge.
+ * A schema in the two forms the runtime needs: the JSON Schema for the provider, and the check that a value must pass.
+ * Both come from the author's one schema, so they cannot diverge. Used for a tool's input and for structured output.
  */
 
 import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
@@ -17,15 +17,17 @@ export interface InputSchema {
   readonly validate: (input: unknown) => Promise<InputVerdict>;
 }
 
-export function toInputSchema(toolName: string, input: StandardSchema | JsonObject): InputSchema {
+/** Makes the error for a schema that cannot be used. It names the schema's owner. */
+type Invalid = (problem: string, cause?: unknown) => ThroughlineError;
+
+export function toInputSchema(input: StandardSchema | JsonObject, invalid: Invalid): InputSchema {
   if (isStandardSchema(input)) {
-    const parameters = toParameters(toolName, convert(toolName, input));
+    const parameters = toParameters(convert(input, invalid), invalid);
     return { parameters, validate: (value) => validateStandard(input, value) };
   }
-  if (!isObject(input))
-    throw toolInvalid(toolName, "input must be a Standard Schema or a JSON Schema object");
-  const parameters = toParameters(toolName, input);
-  const check = jsonSchemaOf(toolName, () => jsonSchemaValidator(parameters));
+  if (!isObject(input)) throw invalid("its schema must be a Standard Schema or a JSON Schema object");
+  const parameters = toParameters(input, invalid);
+  const check = jsonSchemaOf(() => jsonSchemaValidator(parameters), invalid);
   return {
     parameters,
     validate: (value) => {
@@ -44,14 +46,13 @@ export function toolInvalid(toolName: unknown, problem: string, cause?: unknown)
   });
 }
 
-function convert(toolName: string, schema: StandardSchema): JsonObject {
+function convert(schema: StandardSchema, invalid: Invalid): JsonObject {
   const standard = schema["~standard"] as unknown as JsonObject;
   const converter = standard["jsonSchema"];
   const toJsonSchema = isObject(converter) ? converter["input"] : undefined;
   if (typeof toJsonSchema !== "function") {
     const vendor = String(standard["vendor"]);
-    throw toolInvalid(
-      toolName,
+    throw invalid(
       `its ${vendor} schema cannot be converted to JSON Schema. ` +
         (vendor === "valibot"
           ? "Wrap it with toStandardJsonSchema() from @valibot/to-json-schema"
@@ -59,21 +60,20 @@ function convert(toolName: string, schema: StandardSchema): JsonObject {
     );
   }
   const toSchema = toJsonSchema as (options: { target: string }) => unknown;
-  const converted = jsonSchemaOf(toolName, () => toSchema.call(converter, { target: "draft-2020-12" }));
-  if (!isObject(converted)) throw toolInvalid(toolName, "its schema did not convert to a JSON Schema object");
+  const converted = jsonSchemaOf(() => toSchema.call(converter, { target: "draft-2020-12" }), invalid);
+  if (!isObject(converted)) throw invalid("its schema did not convert to a JSON Schema object");
   return converted;
 }
 
 /** Keywords that both OpenAI and Anthropic refuse next to `type: "object"` at the top of a tool's schema. */
 const REFUSED_AT_TOP = ["anyOf", "oneOf", "allOf", "not", "enum"];
 
-function toParameters(toolName: string, schema: JsonObject): JsonObject {
-  const { $schema: _, ...parameters } = jsonSchemaOf(toolName, () => cloneJson(schema));
+function toParameters(schema: JsonObject, invalid: Invalid): JsonObject {
+  const { $schema: _, ...parameters } = jsonSchemaOf(() => cloneJson(schema), invalid);
   const refused = REFUSED_AT_TOP.find((keyword) => keyword in parameters);
   if (parameters["type"] !== "object" || refused !== undefined) {
-    throw toolInvalid(
-      toolName,
-      `its input must be an object schema at the top level${refused === undefined ? "" : `, without ${refused}`}. ` +
+    throw invalid(
+      `its schema must describe an object at the top level${refused === undefined ? "" : `, without ${refused}`}. ` +
         "Put the value into a property of an object",
     );
   }
@@ -97,12 +97,12 @@ function toIssue(issue: StandardIssue): Issue {
   return { path, problem: issue.message };
 }
 
-/** Runs `read` and adds the tool's name to any error about its schema. */
-function jsonSchemaOf<Result>(toolName: string, read: () => Result): Result {
+/** Runs `read` and names the schema's owner in any error. */
+function jsonSchemaOf<Result>(read: () => Result, invalid: Invalid): Result {
   try {
     return read();
   } catch (error) {
-    throw toolInvalid(toolName, messageOf(error).replace(/\.$/, ""), error);
+    throw invalid(messageOf(error).replace(/\.$/, ""), error);
   }
 }
 

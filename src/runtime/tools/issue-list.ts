@@ -20,7 +20,7 @@ export function issuesToMessage(issues: readonly Issue[]): string {
   }
   const shown = [...lines].slice(0, MAX_ISSUES);
   if (lines.size > MAX_ISSUES) shown.push("… and more");
-  return shown.join("\n");
+  return shown.length === 0 ? "(input): does not match the schema" : shown.join("\n");
 }
 
 /** `["items", 0, "name"]` → `items[0].name`; the value itself is `(input)`. */

@@ -99,7 +99,9 @@ export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOp
   if (!ACCESSES.includes(access)) throw toolInvalid(name, "access must be read, write or execute");
   if (timeoutMs !== undefined && !(timeoutMs > 0))
     throw toolInvalid(name, "timeoutMs must be greater than 0");
-  const { parameters, validate } = toInputSchema(name, options.input);
+  const { parameters, validate } = toInputSchema(options.input, (problem, cause) =>
+    toolInvalid(name, problem, cause),
+  );
   return {
     name,
     description,

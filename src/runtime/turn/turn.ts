@@ -188,7 +188,8 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     if (judging !== undefined && signal.aborted) return { status: "cancelled" };
     if (spent && (text === "" || complaint !== undefined))
       return { status: "incomplete", reason: "max_cost" };
-    if (text === "" && !nudged) {
+    const last = step >= limits.maxSteps; // then nothing is asked again
+    if (text === "" && !nudged && !last) {
       // A completed response that only thought is asked again once, with a different request (failures.md R09).
       nudged = true;
       await context.live.append([runtimeMessage(context, "Your last response had no text. Answer now.")]);
@@ -196,7 +197,8 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     }
     if (text === "") return { status: "incomplete", reason: "empty_response" };
     if (complaint === undefined) return { status: "completed" };
-    if (complained) return { status: "failed", error: { code: "output_invalid", message: complaint } };
+    if (complained || last)
+      return { status: "failed", error: { code: "output_invalid", message: complaint } };
     complained = true;
     await context.live.append([
       runtimeMessage(
