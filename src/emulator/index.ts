@@ -23,33 +23,33 @@ export { defaultSwitches, parseSwitch, type Switches, switchValues } from "./swi
 /** Options of `startEmulator`. */
 export interface EmulatorOptions {
   /** Default: "127.0.0.1". Any other host must be requested explicitly. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Default: 0, any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default: "strict". "lenient" answers where strict would refuse, and reports it. */
-  readonly mode?: "strict" | "lenient";
+  readonly mode?: "strict" | "lenient" | undefined;
   /** Overrides of `defaultSwitches`. */
   readonly switches?: Given<Switches> | undefined;
   /** Scripted answers, from `loadScenario`. Default: the built-in model answers. */
   readonly scenario?: Scenario | undefined;
   /** Each request that makes the model answer takes one, in order. Default: none. */
-  readonly faults?: readonly Fault[];
+  readonly faults?: readonly Fault[] | undefined;
   /** The delay between deltas in milliseconds. Default: 0. */
-  readonly paceMs?: number;
+  readonly paceMs?: number | undefined;
   /** The key for ids and ciphertext. The default is public and fixed, so that sessions survive a restart. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   /** API key → organisation. By default every key is accepted and is its own organisation. */
-  readonly accounts?: Readonly<Record<string, string>>;
+  readonly accounts?: Readonly<Record<string, string>> | undefined;
   /** Traits of model ids, overriding the built-in table. */
-  readonly models?: Readonly<Record<string, Partial<ModelTraits>>>;
+  readonly models?: Readonly<Record<string, Partial<ModelTraits>>> | undefined;
   /** Called with each request and its answer. */
-  readonly record?: (entry: RecordedExchange) => void;
+  readonly record?: ((entry: RecordedExchange) => void) | undefined;
   /** For tests. Default: the system clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** With a seed, all ids and ciphertext are the same in every run. */
-  readonly seed?: string;
+  readonly seed?: string | undefined;
   /** If true, the socket does not keep the process alive. Default: false. */
-  readonly unref?: boolean;
+  readonly unref?: boolean | undefined;
 }
 
 /** A running emulator. */

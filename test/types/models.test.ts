@@ -49,7 +49,7 @@ test("an effort is one of the levels", () => {
 test("a profile is a known name, which an editor can complete, any other name, or an object", () => {
   expectTypeOf<"deepseek">().toExtend<ProfileName>();
   expectTypeOf<"acme">().not.toExtend<ProfileName>();
-  expectTypeOf<Required<ModelOptions>["profile"]>().toEqualTypeOf<ProfileName | (string & {}) | Profile>();
+  expectTypeOf<ModelOptions["profile"]>().toEqualTypeOf<ProfileName | (string & {}) | Profile | undefined>();
   compileOnly((profile: Profile) => {
     openaiChat("a", { profile: "deepseek" });
     openaiChat("a", { profile: "acme" });

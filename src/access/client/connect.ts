@@ -17,18 +17,18 @@ import { RemoteSession } from "./remote-session.ts";
 /** Options of `connect`. */
 export interface ConnectOptions {
   /** The server's token. Not needed in the server's own page, nor with an unused link. */
-  readonly token?: string;
-  readonly fetch?: typeof fetch;
-  readonly clock?: Clock;
+  readonly token?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** Options of `RemoteAgent.list`. */
 export interface ListSessionsOptions {
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Only sessions after this one: the last session of the previous page. */
   readonly before?: Pick<SessionListing, "id" | "modifiedAt"> | undefined;
   /** Case-insensitive; matches the title, id or folder. */
-  readonly search?: string;
+  readonly search?: string | undefined;
 }
 
 /** Options of `RemoteAgent.open`. */

@@ -42,29 +42,29 @@ export interface ServerOptions {
   /** One agent for all sessions, or a function that chooses one by the session's folder and last settings. */
   readonly agent: Agent | AgentFor;
   /** Default: 127.0.0.1. Other people can reach any other address; read SECURITY.md first. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Default: 4319. 0 selects any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Further names under which clients reach it, as in a Host header: "laptop.lan:4319". */
-  readonly allowHosts?: readonly string[];
+  readonly allowHosts?: readonly string[] | undefined;
   /** At least 32 characters. Default: 256 random bits. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** The folder of the built page. */
-  readonly page?: string;
+  readonly page?: string | undefined;
   /** What `GET /api/server` returns. */
-  readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">>;
+  readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">> | undefined;
   /** The formats in which a session can be downloaded. Default: only the complete session, as jsonl. */
-  readonly exportSession?: ExportSession;
+  readonly exportSession?: ExportSession | undefined;
   /** What tokens cost, or undefined if the price is not known. Default: no prices are known. */
   readonly costOf?: CostOf | undefined;
   /** For tests. Default: the system clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** How long after its last use a session stays open for writing. Default: 5 s. */
-  readonly releaseMs?: number;
+  readonly releaseMs?: number | undefined;
   /** How much of the server a client may use. */
   readonly limits?: Given<ServerLimits> | undefined;
   /** Called with internal errors. The client only learns that something failed. */
-  readonly onProblem?: (message: string) => void;
+  readonly onProblem?: ((message: string) => void) | undefined;
 }
 
 /** A running server. */

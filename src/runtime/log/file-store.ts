@@ -28,13 +28,13 @@ import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
 
 /** Options of `fileStore`. Programs need none of them. */
 export interface FileStoreOptions {
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** For tests: counts system calls and makes them fail. */
-  readonly io?: FileIo;
+  readonly io?: FileIo | undefined;
   /** For tests: supplies file system hints, or none. */
-  readonly watch?: WatchFolder;
+  readonly watch?: WatchFolder | undefined;
   /** For tests: a limit below the real one (log-size.ts). */
-  readonly largestLogBytes?: number;
+  readonly largestLogBytes?: number | undefined;
 }
 
 /**

@@ -32,9 +32,9 @@ export interface AppendOptions {
    * When the append resolves, everything appended so far survives a loss of power. With no drafts, a durable append
    * creates an empty session if there was none.
    */
-  readonly durable?: boolean;
+  readonly durable?: boolean | undefined;
   /** These events begin or end a turn. Lets a store keep the summary that its list shows up to date. */
-  readonly turn?: "begin" | "end";
+  readonly turn?: "begin" | "end" | undefined;
 }
 
 /** Rows of live content: one line of JSON each, without its LF. */

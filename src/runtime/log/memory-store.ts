@@ -66,7 +66,7 @@ function notifyReaders({ rings }: Kept): void {
  * for await (const { id, bytes } of store.list()) console.log(id, bytes);
  * ```
  */
-export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
+export function memoryStore(options: { readonly clock?: Clock | undefined } = {}): Store {
   const clock = options.clock ?? systemClock;
   const kept = new Map<string, Kept>();
   const closing = new AbortController();

@@ -11,7 +11,7 @@ import { priced } from "./prices.ts";
 /** Options of `emulator`: those of `startEmulator`, and which model it emulates. */
 export interface EmulatorModelOptions extends EmulatorOptions {
   /** The emulated model; its name selects the dialect (docs/emulator.md). Default: "emu-reasoner". */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** How hard the model thinks. Default: the model's choice. */
   readonly effort?: Effort | undefined;
   /** Tools that the emulated provider runs. */

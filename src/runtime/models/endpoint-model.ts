@@ -17,21 +17,21 @@ import { type Provider, urlFromEnvironment } from "./providers.ts";
 /** Options that every model on an endpoint takes. */
 export interface ModelOptions {
   /** A string, or a function called before each request. Default: the provider's environment variable. */
-  readonly apiKey?: ApiKey;
+  readonly apiKey?: ApiKey | undefined;
   /** With `/v1` for OpenAI's dialects, without for Anthropic's. Default: the provider's variable or address. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How hard the model thinks. Default: the provider's choice. */
   readonly effort?: Effort | undefined;
   /** How the endpoint departs from its dialect: a name in `PROFILES`, or a custom profile. */
-  readonly profile?: ProfileName | (string & {}) | Profile;
+  readonly profile?: ProfileName | (string & {}) | Profile | undefined;
   /** Overrides the table of models: context size, vision … */
-  readonly capabilities?: Partial<Capabilities>;
+  readonly capabilities?: Partial<Capabilities> | undefined;
   /** The limit of one answer, in tokens. Default: not sent; Claude: 32,000. */
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
   /** Sent unchanged: temperature, top_p, tool_choice, metadata … */
-  readonly parameters?: JsonObject;
+  readonly parameters?: JsonObject | undefined;
 }
 
 type Rest = Pick<CreateModelOptions, "summary" | "reasoningContext" | "providerTools">;

@@ -10,7 +10,7 @@ import { type Provider, PROVIDERS } from "./providers.ts";
 /** Options of `modelFrom`. */
 export interface ModelFromOptions {
   /** Custom providers, by name. They override built-in ones of the same name. */
-  readonly providers?: Readonly<Record<string, Provider>>;
+  readonly providers?: Readonly<Record<string, Provider>> | undefined;
   /** Tools that a provider runs, by provider name. */
   readonly providerTools?: Readonly<Record<string, readonly ProviderTool[]>> | undefined;
 }

@@ -7,9 +7,9 @@ import { PROVIDERS, type Provider } from "./providers.ts";
 /** Options of `openai`. */
 export interface OpenAiOptions extends ModelOptions {
   /** How readable the reasoning summaries are. Default: "auto". */
-  readonly summary?: "auto" | "concise" | "detailed" | "none";
+  readonly summary?: "auto" | "concise" | "detailed" | "none" | undefined;
   /** Which earlier reasoning the model reads. Default: the provider's choice. */
-  readonly reasoningContext?: "auto" | "current_turn" | "all_turns";
+  readonly reasoningContext?: "auto" | "current_turn" | "all_turns" | undefined;
   /** Tools that the provider runs: `"web_search"`, `{ type: "mcp", server_label, server_url }` … */
   readonly providerTools?: readonly ProviderTool[] | undefined;
 }
@@ -34,7 +34,7 @@ export function openai(model: string, options: OpenAiOptions = {}): Model {
 /** Options of `anthropic`. */
 export interface AnthropicOptions extends ModelOptions {
   /** With `none`, thoughts have no readable text (`display: "omitted"`). Default: summarised. */
-  readonly summary?: "auto" | "none";
+  readonly summary?: "auto" | "none" | undefined;
   /** Tools that the provider runs: `"web_search_20260318"`, `{ type: "web_search_20260318", max_uses: 3 }` … */
   readonly providerTools?: readonly ProviderTool[] | undefined;
 }

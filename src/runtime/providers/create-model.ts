@@ -19,21 +19,21 @@ export interface CreateModelOptions {
   readonly model: string;
   /** The name of a known profile, or a custom profile. The profile determines the dialect. */
   readonly profile: string | Profile;
-  readonly capabilities?: Partial<Capabilities>;
+  readonly capabilities?: Partial<Capabilities> | undefined;
   /** The endpoint's name in the origin. An endpoint on a changing port needs a fixed name. */
   readonly endpointName: string;
   readonly baseUrl: () => Promise<string>;
   readonly apiKey: ApiKey | undefined;
   readonly keyName: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The header for the key, if the dialect's default does not fit: `api-key` (Azure). */
   readonly keyHeader?: string | undefined;
   readonly effort?: Effort | undefined;
-  readonly summary?: string;
-  readonly reasoningContext?: string;
-  readonly maxOutputTokens?: number;
+  readonly summary?: string | undefined;
+  readonly reasoningContext?: string | undefined;
+  readonly maxOutputTokens?: number | undefined;
   readonly providerTools?: readonly ProviderTool[] | undefined;
-  readonly parameters?: JsonObject;
+  readonly parameters?: JsonObject | undefined;
 }
 
 export function createModel(options: CreateModelOptions): Model {

@@ -26,7 +26,7 @@ export interface AgentOptions {
   /**
    * Returns a model by its name, so that `setModel` and similar methods accept names. `modelFrom` is such a function.
    */
-  readonly modelFrom?: (name: string) => Model;
+  readonly modelFrom?: ((name: string) => Model) | undefined;
   readonly tools?: readonly Tool[] | undefined;
   /** Instructions for the model. */
   readonly system?: string | undefined;
@@ -51,7 +51,7 @@ export interface AgentOptions {
     | { readonly automatic?: boolean | undefined; readonly at?: number | undefined }
     | undefined;
   /** Called with every request body and every byte of its answer. Nothing is redacted. */
-  readonly trace?: (record: WireRecord) => void;
+  readonly trace?: ((record: WireRecord) => void) | undefined;
   /** Replaces Node's HTTP client. */
   readonly fetch?: typeof fetch | undefined;
   /** For tests. Default: the system clock. */

@@ -55,11 +55,11 @@ export interface ToolOptions<Schema extends StandardSchema | JsonObject> {
   /** A Standard Schema that describes itself as JSON Schema (zod, arktype), or a JSON Schema; an object at the top. */
   readonly input: Schema;
   /** What a call may do. A declaration that nothing enforces. Default: "execute". */
-  readonly access?: ToolAccess;
+  readonly access?: ToolAccess | undefined;
   /** Whether a call may run again after a crash, with the same `idempotencyKey`. Default: false. */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
   /** The time limit of one call. Default: `TurnLimits.toolTimeoutMs`. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Gets the validated input. May return or throw anything; the model reads it as text. */
   readonly run: (input: ToolInput<Schema>, context: ToolContext) => unknown;
 }

@@ -35,11 +35,11 @@ export interface RunCommandOptions {
   /** All paths are confined to this directory, by real path. */
   readonly cwd: string;
   /** The environment from which the allow-list picks variables for commands. Default: this process's own. */
-  readonly env?: Readonly<NodeJS.ProcessEnv>;
+  readonly env?: Readonly<NodeJS.ProcessEnv> | undefined;
   /** Variables that hold provider keys: never passed on, even if the allow-list has the name. */
-  readonly secretEnvNames?: readonly string[];
+  readonly secretEnvNames?: readonly string[] | undefined;
   /** The time between SIGTERM and SIGKILL. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
 }
 
 type Ending =
