@@ -121,3 +121,9 @@ describe("a file that cannot be played back is refused with a reason", () => {
     }
   });
 });
+
+test("a recording of an earlier version says under another name whether a person could be asked", () => {
+  const { interactive: _, ...run } = HEADER.run;
+  const earlier = { ...HEADER, run: { ...run, canAsk: true } };
+  expect(readRecording(fileOf(earlier), "bug.jsonl").run.interactive).toBe(true);
+});
