@@ -48,9 +48,10 @@ function chatProfile<const Name extends string>(
   name: Name,
   departs: Partial<ChatProfile> = {},
   evidence: Readonly<Record<string, string>> = {},
-  general: Partial<Profile> = {},
+  general: Partial<Omit<Profile, "name">> = {},
 ): Profile & { readonly name: Name } {
   return {
+    name,
     dialect: "openai-chat",
     responseForm: "message",
     itemIds: "omit",
@@ -65,7 +66,6 @@ function chatProfile<const Name extends string>(
     sendPromptCacheKey: false,
     hostedOmit: [],
     ...general,
-    name,
     chat: { ...OPENAI, ...departs },
     evidence: {
       ...EVIDENCE,
