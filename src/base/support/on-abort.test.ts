@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 
 import { expect, test } from "vitest";
 
-import { onAbort } from "./on-abort.ts";
+import { onAbort, untilAborted } from "./on-abort.ts";
 
 test("any number of callbacks share one listener on the signal, and each is called once, in order", () => {
   const { signal, abort } = controlled();
@@ -38,6 +38,18 @@ test("a callback that another removes during the abort is not called", () => {
   stops.push(onAbort(signal, () => called.push("second")));
   abort();
   expect(called).toEqual([]);
+});
+
+test("a promise that fails after nobody waits for it any more does no harm", async () => {
+  const { signal, abort } = controlled();
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  abort();
+  expect(await untilAborted(Promise.reject(new Error("late")), signal)).toBeUndefined();
+  await new Promise((done) => setTimeout(done, 5));
+  process.off("unhandledRejection", note);
+  expect(unhandled).toEqual([]);
 });
 
 function controlled(): { readonly signal: AbortSignal; readonly abort: () => void } {

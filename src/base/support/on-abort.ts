@@ -41,7 +41,10 @@ export function untilAborted<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,
 ): Promise<Value | undefined> {
-  if (signal.aborted) return Promise.resolve(undefined);
+  if (signal.aborted) {
+    promise.catch(() => undefined); // nobody waits for it any more
+    return Promise.resolve(undefined);
+  }
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, () => resolve(undefined));
     promise.then(resolve, reject).finally(forget);
