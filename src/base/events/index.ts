@@ -30,4 +30,4 @@ export {
   type Settings,
   type ToolSpec,
 } from "./settings.ts";
-export { eventProblem } from "./validate-event.ts";
+export { typedEvent } from "./validate-event.ts";

@@ -23,7 +23,7 @@ import {
   type LoggedEvent,
   type UnknownEvent,
 } from "./canonical.ts";
-import { eventProblem } from "./validate-event.ts";
+import { typedEvent } from "./validate-event.ts";
 
 const KNOWN: ReadonlySet<string> = new Set(CANONICAL_TYPES);
 
@@ -69,10 +69,10 @@ export function parseCheckedLine(line: string): LoggedEvent {
   // A deeper key of that name would cut the head in two; anything after the item would make more than one value.
   if (!isObject(head) || !isOneValue(item) || !isKnown(head)) return parseLine(line);
   assertEnvelope(head);
-  assertFields(head);
-  // The head is not shared yet. Object.assign would take longer than the parser on Node 20.
-  (head as Record<string, unknown>)["item"] = item;
-  return head as unknown as LoggedEvent;
+  const event = withTypedFields(head);
+  // The event is not shared yet. Object.assign would take longer than the parser on Node 20.
+  (event as Record<string, unknown>)["item"] = item;
+  return event as unknown as LoggedEvent;
 }
 
 const ITEM_KEY = ',"item":';
@@ -80,9 +80,9 @@ const ITEM_KEY = ',"item":';
 function toEvent(value: unknown, line: string): LoggedEvent {
   if (!isObject(value) || typeof value["type"] !== "string") throw notAnEvent("no JSON object with a type");
   assertEnvelope(value);
-  const event = "sum" in value ? withoutSum(value) : value;
-  if (!isKnown(value)) return unknownEvent(event, value["type"], line);
-  assertFields(event);
+  const given = "sum" in value ? withoutSum(value) : value;
+  if (!isKnown(value)) return unknownEvent(given, value["type"], line);
+  const event = withTypedFields(given);
   if (isItemEvent(event as unknown as LoggedEvent) && !("item" in event))
     throw notAnEvent(`${value["type"]}: item is missing`);
   if ("item" in event) return { ...event, item: sliceMember(line, "item") } as unknown as LoggedEvent;
@@ -121,9 +121,10 @@ function assertEnvelope({ v, seq, id, at, epoch }: JsonObject): void {
 }
 
 /** Only for a known type. */
-function assertFields(event: JsonObject): void {
-  const problem = eventProblem(event);
-  if (problem !== undefined) throw notAnEvent(problem);
+function withTypedFields(event: JsonObject): JsonObject {
+  const typed = typedEvent(event);
+  if (typeof typed === "string") throw notAnEvent(typed);
+  return typed;
 }
 
 function notAnEvent(why: string): ThroughlineError {

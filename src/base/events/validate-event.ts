@@ -18,6 +18,7 @@ import type {
   Usage,
 } from "./canonical.ts";
 import type { ErrorInfo } from "./error-info.ts";
+import { fitToType } from "./fit-to-type.ts";
 import {
   byKind,
   type Check,
@@ -209,8 +210,18 @@ const CHECKS: ReadonlyMap<unknown, readonly (readonly [string, Check])[]> = new 
   Object.entries(SHAPES).map(([type, shape]) => [type, Object.entries(shape)]),
 );
 
-/** What is wrong with the fields of an event of a known type, or undefined. */
-export function eventProblem(event: JsonObject): string | undefined {
+/**
+ * Returns the event as its type says, or what is wrong with its fields. Events of an unknown type are returned as they
+ * are.
+ */
+export function typedEvent<Event extends JsonObject>(event: Event): Event | string {
+  const problem = eventProblem(event);
+  if (problem === undefined) return event;
+  const fitted = fitToType(event);
+  return eventProblem(fitted) === undefined ? (fitted as Event) : problem;
+}
+
+function eventProblem(event: JsonObject): string | undefined {
   const type = event["type"];
   for (const [name, check] of CHECKS.get(type) ?? []) {
     const problem = check(event[name]);

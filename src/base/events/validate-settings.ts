@@ -1,4 +1,8 @@
-/** The shape of settings in a log. A field that an earlier version did not write is optional. */
+/**
+ * The shape of settings in a log. A field that an earlier version did not write is optional. Profiles and tools may come
+ * from JavaScript, and earlier versions logged them unchecked: where an absent field has a plain meaning, it may be
+ * absent.
+ */
 
 import type { Origin } from "./origin.ts";
 import type { Capabilities, ChatProfile, Profile, RequestField, Settings, ToolSpec } from "./settings.ts";
@@ -12,9 +16,14 @@ import {
   mapOf,
   oneOf,
   optional,
+  type RequiredCheck,
   shapeOf,
   text,
 } from "./shape.ts";
+
+function unlessAbsent(check: RequiredCheck): RequiredCheck {
+  return (value) => (value === undefined ? undefined : check(value));
+}
 
 const dialect = oneOf("openai-responses", "openai-chat", "anthropic-messages");
 
@@ -54,25 +63,25 @@ const profile = shapeOf<Profile>({
   name: text,
   dialect,
   responseForm: optional(oneOf("items", "blocks", "message")),
-  itemIds: text,
-  maxItemIdLength: count,
-  maxCallIdLength: count,
+  itemIds: unlessAbsent(text),
+  maxItemIdLength: unlessAbsent(count),
+  maxCallIdLength: unlessAbsent(count),
   callIdPattern: optional(text),
-  callIdsRepeat: flag,
-  reasoningContent: text,
-  reasoningPayload: text,
-  prefixBound: flag,
-  sendInclude: flag,
-  sendStore: flag,
-  sendPromptCacheKey: flag,
-  hostedOmit: listOf(text),
+  callIdsRepeat: unlessAbsent(flag),
+  reasoningContent: unlessAbsent(text),
+  reasoningPayload: unlessAbsent(text),
+  prefixBound: unlessAbsent(flag),
+  sendInclude: unlessAbsent(flag),
+  sendStore: unlessAbsent(flag),
+  sendPromptCacheKey: unlessAbsent(flag),
+  hostedOmit: unlessAbsent(listOf(text)),
   omitsAlone: optional(flag),
   unitesParameters: optional(flag),
   serverCustomCalls: optional(flag),
   itemIdsRepeat: optional(flag),
   patienceMs: optional(count),
   chat: optional(chat),
-  evidence: mapOf(text),
+  evidence: unlessAbsent(mapOf(text)),
 });
 
 const capabilities = shapeOf<Capabilities>({
@@ -87,6 +96,13 @@ const capabilities = shapeOf<Capabilities>({
   maxOutputTokens: optional(count),
 });
 
+const tool = shapeOf<ToolSpec>({
+  name: text,
+  description: unlessAbsent(text),
+  parameters: json,
+  strict: unlessAbsent(flag),
+});
+
 const maxItems = fields({ maxItems: count } satisfies Record<string, Check>);
 
 export const settings = shapeOf<Settings>({
@@ -95,7 +111,7 @@ export const settings = shapeOf<Settings>({
   summary: optional(text),
   reasoningContext: optional(text),
   system: optional(text),
-  tools: listOf(shapeOf<ToolSpec>({ name: text, description: text, parameters: json, strict: flag })),
+  tools: listOf(tool),
   hosted: listOf(json),
   replay: (value) => (typeof value === "string" ? undefined : maxItems(value)),
   foreign: optional(text),

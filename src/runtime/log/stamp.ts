@@ -1,6 +1,6 @@
 /** The only place where events get their envelope. */
 
-import { eventProblem, type LoggedEvent } from "../../base/events/index.ts";
+import { type LoggedEvent, typedEvent } from "../../base/events/index.ts";
 import { type Clock, codedError, createIdSource, type IdSource, isoTime } from "../../base/support/index.ts";
 import type { AppendDraft } from "./log.ts";
 
@@ -23,8 +23,7 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
     stamp(drafts, nextSeq, epoch) {
       const now = isoTime(clock.now());
       return drafts.map((given, index): LoggedEvent => {
-        const draft = isPlainDraft(given) ? given : plainDraft(given);
-        assertReadable(draft);
+        const draft = readable(isPlainDraft(given) ? given : plainDraft(given));
         const {
           turn,
           response,
@@ -45,10 +44,11 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
 }
 
 /** What a reader would refuse must not be written: the session could not be opened again. */
-function assertReadable(draft: AppendDraft): void {
-  const problem = eventProblem(draft);
-  if (problem !== undefined)
-    throw codedError("event_invalid", `cannot log an event that is not valid: ${problem}`);
+function readable(draft: AppendDraft): AppendDraft {
+  const typed = typedEvent(draft);
+  if (typeof typed === "string")
+    throw codedError("event_invalid", `cannot log an event that is not valid: ${typed}`);
+  return typed;
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(["v", "seq", "epoch"]);

@@ -11,6 +11,7 @@ import {
   errorInfoOf,
   type EventDraft,
   type ResponseStart,
+  typedEvent,
 } from "../../base/events/index.ts";
 import { codedError, codeOf } from "../../base/support/index.ts";
 import { LOG_TOO_LARGE } from "../log/index.ts";
@@ -73,8 +74,11 @@ async function applySettings(context: TurnContext): Promise<StepSetup> {
   const setup = context.setup();
   const before = context.live.fold.settings;
   if (before === setup.settings) return setup;
-  if (before !== undefined && JSON.stringify(before) === JSON.stringify(setup.settings)) return setup;
-  await context.live.append([{ type: "settings", turn: context.turn, settings: setup.settings }]);
+  const draft = { type: "settings" as const, turn: context.turn, settings: setup.settings };
+  const logged = typedEvent(draft);
+  const after = typeof logged === "string" ? setup.settings : logged.settings;
+  if (before !== undefined && JSON.stringify(before) === JSON.stringify(after)) return setup;
+  await context.live.append([draft]);
   return setup;
 }
 

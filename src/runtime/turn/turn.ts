@@ -78,8 +78,9 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   const responses = requests.filter(({ end: one }) => one?.status === "completed").length;
   const outcome: TurnOutcome = { ...ending, text, steps, responses, usage };
   const tooLarge = ending.error?.code === LOG_TOO_LARGE;
-  // A turn refused before its first event does not exist: its end alone would enlarge a log that is already too large.
-  if (tooLarge && !begun) return outcome;
+  // A turn refused before its first event does not exist. Its end alone would enlarge a log that is already too large, or
+  // would be the first event of a session that never started.
+  if (!begun && (tooLarge || ending.error?.code === "event_invalid")) return outcome;
   if (context.live.log.lost.aborted) return outcome;
   try {
     if (tooLarge) await settleOpenCalls(context);
