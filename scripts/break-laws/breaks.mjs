@@ -18,7 +18,7 @@ export const laws = [
   { law: 3, title: "Only a completed response is replayed whole" },
   { law: 4, title: "Same prefix, same bytes" },
   { law: 5, title: "Log before act" },
-  { law: 6, title: "Every reachable log can go on" },
+  { law: 6, title: "Every reachable log can continue" },
   { law: 7, title: "Failures are events" },
   { law: 8, title: "Unknown is kept" },
   { law: 9, title: "Generating is not expanded" },

@@ -242,7 +242,7 @@ export const bugs = [
   {
     what: "a request that closes without an answer never settles",
     file: "src/runtime/wire/via-node.ts",
-    find: '    exchange.fail(new Error("it was closed before an answer came"));\n',
+    find: '    exchange.fail(new Error("it was closed before an answer arrived"));\n',
     replace: "",
     tests: ["src/runtime/wire/exchange.test.ts"],
   },

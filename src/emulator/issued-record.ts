@@ -1,7 +1,7 @@
 /**
- * What was issued in each conversation, and so what could come back. The judges do not use it (they are stateless); the
- * report does, and so does the model to notice what it has lost. Only completed responses count: what a client saw of a
- * cut or failed response must not be replayed (R01, R08).
+ * Records what was issued in each conversation, and so what could come back. The judges do not use it (they are
+ * stateless); the report does, and so does the model to notice what it has lost. Only completed responses count: what a
+ * client saw of a cut or failed response must not be replayed (R01, R08).
  *
  * Dialects recognise the members of a response by different clues (ids, call ids, exact text); here a clue is just a
  * string.

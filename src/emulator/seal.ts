@@ -1,6 +1,6 @@
 /**
  * Ids and ciphertext that carry their own proof, so that the judge needs no memory: it judges an item by its content,
- * even after a restart (store:false). An id is signed and tells which response made it, its position, and the reasoning
+ * even after a restart (store:false). An id is signed and says which response made it, its position, and the reasoning
  * it needs; a ciphertext is AEAD over everything it is bound to (E02–E05, E07, E08, H06).
  *
  * An id is 25 bytes as hex (the length of real ones): 8 response uid · 4 seconds · 7 masked {index, type, needs} · 6
@@ -74,7 +74,7 @@ export interface Sealed {
   readonly thinking?: SealedThinking;
 }
 
-/** The content and position of a thinking block, so that an edited or moved one can be told from the one issued. */
+/** The content and position of a thinking block, so that an edited or moved block is detected. */
 export interface SealedThinking {
   readonly kind: "thinking" | "redacted_thinking";
   /** The hash of the text as it was sent. */

@@ -168,7 +168,7 @@ describePage(real, "the page", () => {
     await page.locator("li.text").getByText("Two").waitFor();
     await expect.poll(() => page.locator("li.text").count()).toBe(1);
     await page.getByRole("tab", { name: "events" }).click();
-    await page.getByRole("button", { name: /assistant_message · on a branch that was left/ }).click();
+    await page.getByRole("button", { name: /assistant_message · on an abandoned branch/ }).click();
     await page.getByRole("button", { name: "Switch to this branch" }).click();
     await page.locator("li.text").getByText("One").waitFor();
 

@@ -225,7 +225,10 @@ describe("commands", () => {
       "Next: openai/emu-plain. Of 1 reasoning item so far, 0 go to openai/emu-plain; 1 stays in the log",
     );
     await enter("hello", "You said: “hello”", " · ↑");
-    await enter("/model openai/emu-reasoner:low", "All reasoning so far goes along (1 item).");
+    await enter(
+      "/model openai/emu-reasoner:low",
+      "All reasoning so far goes to openai/emu-reasoner:low (1 item).",
+    );
     await enter("Which number did you think of?", "I thought of ", " · ↑");
     for (let more = 0; more < 3; more += 1) await enter(""); // an empty line asks again
     await enter("/exit", "To continue");

@@ -137,7 +137,7 @@ describe.each([
   });
 });
 
-/** Leaves a mark for every run, and says so; then it waits for ever, unless told not to. */
+/** Leaves a mark for every run, and says so; then it waits forever, unless told not to. */
 function marking(idempotent: boolean): string {
   return `export const mark = tool({
   name: "leave_mark", description: "d", access: "read", idempotent: ${idempotent}, input: { type: "object" },

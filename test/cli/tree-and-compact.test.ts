@@ -62,7 +62,7 @@ describe("tree", () => {
     const id = await two(place);
     const [first] = eventsOf((await onlyLog(place)).events, "user_message");
     expect(await run(place, ["edit", id, String(first?.seq), "uno"])).toMatchObject({ code: 0 });
-    expect(await run(place, ["undo", id])).toMatchObject({ code: 0, err: "took back: uno\n" });
+    expect(await run(place, ["undo", id])).toMatchObject({ code: 0, err: "undone: uno\n" });
     const shown = await run(place, ["tree", id, "--json"]);
     expect(JSON.parse(shown.out)).toMatchObject([
       { text: "one", active: true, children: [{ text: "two", active: true }] },

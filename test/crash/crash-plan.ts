@@ -13,7 +13,7 @@ export interface CrashPlan {
   /** The file to which the tool adds its idempotency key each time it takes effect. */
   readonly effects: string;
   readonly idempotent: boolean;
-  /** For this city the tool waits for ever, before or after its effect. */
+  /** For this city the tool waits forever, before or after its effect. */
   readonly block?: { readonly when: "before" | "after"; readonly city: string };
   /** The process kills itself at this system call of its log, or when it is about to write an event of this type. */
   readonly dieAt?: {

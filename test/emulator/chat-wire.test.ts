@@ -273,7 +273,7 @@ describe("faults", () => {
 
 const folder = process.env["THROUGHLINE_FIXTURES"];
 
-/** The recording, the model that stands for its server, and the free content there. */
+/** The recording, the model that represents its server, and the free content there. */
 const recordings = [
   ["openai-text", "emu-chat-plain"],
   ["deepseek-reasoning", "emu-deepseek"],

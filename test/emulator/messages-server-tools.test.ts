@@ -88,7 +88,7 @@ describe("C19: a call and its result go together", () => {
     await expectTaken(emulator, history([call(name, "srvtoolu_a"), result(type, "srvtoolu_a")]));
   });
 
-  test("also for tools of MCP servers", async () => {
+  test("for tools of MCP servers too", async () => {
     const emulator = await scripted("steps: []");
     const asked = { ...call("find", "mcptoolu_a"), type: "mcp_tool_use", server_name: "files" };
     await expectRefused(

@@ -29,7 +29,7 @@ interface Fault {
 
 /**
  * EIO once, and one other error, in rotation. A call on a file whose name is not known beforehand cannot keep failing,
- * and an interrupted call is retried, for ever if need be.
+ * and an interrupted call is retried, forever if need be.
  */
 function faultsOf({ call, path }: Point, index: number): readonly Fault[] {
   const others = OTHERS[call] ?? ["ESTALE"];

@@ -30,9 +30,9 @@ const HOSTILE: Readonly<Record<string, { readonly text: string; readonly stops: 
   "a data line without an end": { text: `data: ${"x".repeat(CHUNK)}`, stops: true },
   "an event of endless lines": { text: repeated("data: some words of one event\n"), stops: true },
   "an event of empty data lines": { text: repeated("data:\n"), stops: true },
-  // These stay valid for ever; none of them may stay in memory.
-  "comments for ever": { text: repeated(": ping\n\n"), stops: false },
-  "events for ever": { text: repeated('data: {"type":"ping"}\n\n'), stops: false },
+  // These stay valid forever; none of them may stay in memory.
+  "comments forever": { text: repeated(": ping\n\n"), stops: false },
+  "events forever": { text: repeated('data: {"type":"ping"}\n\n'), stops: false },
 };
 
 test.each(Object.entries(HOSTILE))(

@@ -196,7 +196,7 @@ test("a sender that asks first with Expect gets 100 Continue when its body is wa
   expect((await answered).status).toBe(201);
 });
 
-test("a body that never ends is discarded up to a limit of bytes and time, and its sender is not kept for ever", async () => {
+test("a body that never ends is discarded up to a limit of bytes and time, and its sender is not kept forever", async () => {
   const limits: Partial<ServerLimits> = { lingerBytes: 4 * MIB, lingerMs: 500, requestMs: 600_000 };
   const parts = await served({ server: { limits } });
   const socket = await rawSocket(parts.server);

@@ -29,7 +29,7 @@ test("the whole conversation, every command and the way back work", async () => 
   await screen.until("three answers", ({ screen: shown }) => (shown.match(/─ Worked/g) ?? []).length === 3);
   await screen.ready();
   await screen.say("/undo");
-  await screen.shows("Took back the last message");
+  await screen.shows("Undid the last message");
   await screen.say("/effort low");
   await screen.shows("Next: openai/emu-reasoner:low.");
   await screen.say("/model emulator/emu-plain");

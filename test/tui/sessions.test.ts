@@ -27,7 +27,7 @@ test("/retry, /edit, /undo, /effort, /inspect, /help and mistakes work", async (
   await run.until("three answers", ({ screen }) => (screen.match(/─ Worked/g) ?? []).length === 3);
   await run.ready();
   await run.say("/undo");
-  await run.shows("Took back the last message");
+  await run.shows("Undid the last message");
   await run.say("/effort low");
   await run.shows("Next: openai/emu-reasoner:low.");
   await run.say("/effort never");

@@ -5,8 +5,8 @@
  * Anything a stranger can do (send nothing, half a header, half a login, a refused body that never ends) leaves a
  * connection that the next newcomer can replace.
  *
- * Room is made after a round of the event loop, and never by closing a newcomer whose first bytes the server has not
- * read yet: a flood that arrives together with the owner must not push the owner out before the key is seen.
+ * Room is made after a round of the event loop, and never by closing a newcomer whose first bytes are still unread.
+ * Otherwise a flood that arrives together with the owner could push the owner out before the key is seen.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";

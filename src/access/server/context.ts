@@ -1,4 +1,4 @@
-/** What the routes work with, and small helpers they share. */
+/** The context that routes get, and small helpers they share. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 

@@ -16,7 +16,7 @@ function counted(text: string, counts: { written: number }): SessionEvent {
   return event as unknown as SessionEvent;
 }
 
-test("a batch is serialized once, however many follow", () => {
+test("a batch is serialized once, however many clients follow the session", () => {
   const counts = { written: 0 };
   const batch = ["one", "two", "three"].map((text) => counted(text, counts));
   const all = Array.from({ length: 200 }, () => sharedFrames(batch));

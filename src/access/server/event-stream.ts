@@ -107,7 +107,7 @@ class EventClient {
   }
 
   /**
-   * A client that has seen more events than exist has seen another log. It is told so and gets this one from the start.
+   * A client that has seen more events than exist has seen another log. It gets a reset and this log from the start.
    */
   async #resetIfAhead(session: Session): Promise<void> {
     if (this.#after <= session.lastSeq) return;
@@ -148,7 +148,7 @@ class EventClient {
     this.#response.end();
   }
 
-  /** Nothing in it was sent before: history and the batches after it are told apart by seq. */
+  /** Nothing in it was sent before: `seq` separates history from later batches. */
   #sendBatch(batch: readonly SessionEvent[]): void {
     for (const event of batch) if ("seq" in event) this.#after = event.seq;
     this.#send(sharedFrames(batch));

@@ -1,6 +1,6 @@
 /**
  * The checks every request passes before a route sees it. A web page in the user's browser, a rebound DNS name and
- * another local user can all reach a port on loopback (reliability.md §4); none of them gets past this file.
+ * another local user can all reach a port on loopback (SECURITY.md); none of them gets past this file.
  */
 
 import type { IncomingMessage } from "node:http";

@@ -71,7 +71,7 @@ export interface ErrorAnswer {
   readonly body: HttpError;
 }
 
-const HIDDEN = "the server could not do it; its terminal shows what went wrong";
+const HIDDEN = "the request failed on the server; its terminal shows why";
 
 /**
  * The message for the client. Any message not written for clients is hidden, since it may name a path of this machine.

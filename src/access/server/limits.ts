@@ -1,5 +1,5 @@
 /**
- * How much of the server a client, or a stranger without a key, may use (reliability.md §4). All limits are in one
+ * How much of the server a client, or a stranger without a key, may use. All limits are in one
  * place and are options of the server, so that tests reach them with a few sockets and milliseconds.
  */
 

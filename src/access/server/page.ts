@@ -71,7 +71,7 @@ export const LOGIN_NEEDED = notice("A link is needed", LOGIN_HELP);
 export const TRY_THE_PAGE = notice("A link is needed", LOGIN_HELP, TO_THE_PAGE);
 
 export const LOGGED_IN = notice(
-  "You are in",
+  "You are logged in",
   'If nothing happens, <a href="/">open the page</a>.',
   TO_THE_PAGE,
 );

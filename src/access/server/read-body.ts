@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { codedError, isObject, jsonDepth, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 
-/** Leaves room for images in a message (reliability.md §4). */
+/** Leaves room for images in a message. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_DEPTH = 128;
 

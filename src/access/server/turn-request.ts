@@ -1,6 +1,6 @@
 /**
- * A turn as it was requested: plain data, so that it can wait in a file and be begun by another process, and so that a
- * repeated request can be told from another one with the same id.
+ * A turn as it was requested. It is plain data, so that it can wait in a file for another process to begin it, and so
+ * that a repeated request can be distinguished from another one with the same id.
  */
 
 import { createHash } from "node:crypto";

@@ -164,7 +164,7 @@ export interface SessionHandle {
 
   /** Creates a new session with a copy of the active path. */
   fork(options?: ForkOptions): Promise<SessionHandle>;
-  /** Takes back the last message and its answer. The log keeps them. */
+  /** Undoes the last message and everything after it. The log keeps them. */
   undo(): Promise<void>;
   /** Drops everything before the last `count` turns from later requests. The log keeps it. */
   keepLastTurns(count: number): Promise<void>;

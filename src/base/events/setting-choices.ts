@@ -14,7 +14,7 @@ export function isEffort(text: string): text is Effort {
 /** Narrows an effort that comes as text: a flag, a request, a setting. */
 export function asEffort(text: string): Effort {
   if (isEffort(text)) return text;
-  throw codedError("effort_unknown", `"${text}" is not an effort; use one of ${EFFORTS.join(", ")}`);
+  throw codedError("effort_unknown", `unknown effort "${text}"; use one of ${EFFORTS.join(", ")}`);
 }
 
 /** How thoughts are shown. `auto` depends on the interface. */

@@ -40,8 +40,8 @@ export interface Profile {
    */
   readonly omitsAlone?: boolean | undefined;
   /**
-   * What `parameters` say about `include` and `reasoning` is added to what is requested anyway, so that ciphertext is
-   * always requested. If absent, as in logs of earlier versions, it replaces that.
+   * `include` and `reasoning` in `parameters` are merged with our own, so that ciphertext is always requested. If
+   * absent, as in logs of earlier versions, they replace ours.
    */
   readonly unitesParameters?: boolean | undefined;
   /** A custom call to an undeclared tool was run by the provider and is logged as a hosted item. */
@@ -94,9 +94,10 @@ export interface ChatProfile {
    */
   readonly fieldsApart?: boolean | undefined;
   /**
-   * Which assistant messages must carry it while thinking is on: those with calls (V01), all between two user messages
-   * where a tool was called (V02), all of a request that carries tools and those others (V02 as the guide says it
-   * today), none. If one lacks it, thinking is switched off; nothing is invented.
+   * Which assistant messages must carry it while thinking is on. `calls`: those with calls (V01). `tool_rounds`: all
+   * between two user messages if a tool was called there (V02). `with_tools`: as `tool_rounds`, and all of a request
+   * that carries tools (V02 as the guide says it today). If one lacks it, thinking is switched off; nothing is
+   * invented.
    */
   readonly reasoningRequired: "calls" | "tool_rounds" | "with_tools" | "never";
   /**

@@ -1,8 +1,7 @@
 /**
  * The shape of every canonical event. A line is checked when it is first decoded, and a draft before it is appended, so
- * that typed code never sees an event that is not what its type says.
- * Fields whose value decides what happens list their values. Where a value only informs people, any text is accepted: a
- * later version may have written it.
+ * that typed code never sees an event that is not what its type says. A field whose value controls behaviour lists its
+ * allowed values. A field that only informs people accepts any text: a later version may have written it.
  */
 
 import type { JsonObject } from "../support/index.ts";

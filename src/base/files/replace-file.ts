@@ -26,7 +26,7 @@ export function replaceFile(path: string, content: string | Uint8Array, options:
   file.place("over");
 }
 
-/** Permissions do not tell everything: only creating a file proves that one can be created. */
+/** Permission bits are not enough: only creating a file proves that one can be created. */
 export function assertFileCanBeMade(folder: string): void {
   new UnfinishedFile(temporaryIn(folder)).discard();
 }

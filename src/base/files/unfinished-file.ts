@@ -1,7 +1,8 @@
 /**
  * A file being written: under another name next to its destination, synced, then moved there at once. A reader sees the
  * old content or all of the new. Any failure removes the unfinished file again, and the first error is the one
- * reported. A killed process leaves it under the temporary name; whoever chose that name knows who cleans it up.
+ * reported. A killed process leaves it under the temporary name; the caller that chose the name must have it cleaned
+ * up.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
  * Makes untrusted text safe for a terminal. Text from a model, a tool, a server or a file never moves the cursor,
- * reorders a line or hides in it: a character that a terminal would obey, or that is invisible, is shown as an escape.
+ * reorders a line or hides in it. A character that a terminal would obey, or that is invisible, is shown as an escape.
  *
  * The rule uses Unicode properties instead of a list of known attacks, so it also covers what later versions add.
  * Ordinary international text stays readable: joiners and variation selectors pass where their neighbours need them.
@@ -11,7 +11,10 @@ const BLANK = String.raw`\u115F\u1160\u2800\u3164\uFFA0`;
 /** Format characters that do have a glyph: signs that Arabic, Syriac and Kaithi write around numbers. */
 const SEEN_FORMAT = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}`;
 
-/** What no terminal shows as itself, by general category and property. Spaces are visible as gaps and stay. */
+/**
+ * Characters that no terminal shows as themselves, by general category and property. Spaces are visible as gaps and
+ * stay.
+ */
 export const UNSEEN = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}${BLANK}`;
 
 /** Scripts whose letters change shape next to a joiner or a non-joiner. */

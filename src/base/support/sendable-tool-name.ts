@@ -6,7 +6,10 @@
 
 import { shortHash } from "./short-hash.ts";
 
-/** What the strictest accept: Claude's own API allows 128 characters for a declared tool, OpenAI's 128 in a history. */
+/**
+ * The limits of the strictest APIs: Claude's own API allows 128 characters for a declared tool, OpenAI's 128 in a
+ * history.
+ */
 const SENDABLE = /^[a-zA-Z0-9_-]{1,64}$/;
 const HASH_LENGTH = 12;
 const STEM_LENGTH = 64 - 1 - HASH_LENGTH;

@@ -58,7 +58,7 @@ function standsForAscii(char: string): boolean {
   return char > "\u00FF" && ASCII.test(char.normalize("NFKC"));
 }
 
-/** Whether the word stands as in a sentence, not as part of a path, an address or an option. */
+/** Whether the word is used as in a sentence, not as part of a path, an address or an option. */
 function standsAlone(text: string, at: number, length: number): boolean {
   const before = text.slice(Math.max(0, at - 1), at);
   const behind = text.slice(at + length, at + length + 1);

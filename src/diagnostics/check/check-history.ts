@@ -97,7 +97,7 @@ function traitsOf(vendor: string | undefined, model: string | undefined): ChatTr
   if (Object.hasOwn(CHAT_VENDORS, name)) return CHAT_VENDORS[name as keyof typeof CHAT_VENDORS];
   throw codedError(
     "vendor_unknown",
-    `"${name}" is not a known vendor: use ${Object.keys(CHAT_VENDORS).join(", ")}`,
+    `unknown vendor "${name}"; use one of ${Object.keys(CHAT_VENDORS).join(", ")}`,
   );
 }
 

@@ -51,7 +51,7 @@ export function acceptanceOf(reply: Reply): Acceptance {
     throw codedError(asErrorCode(reply.broken.code, "no_answer"), reply.broken.message);
   const body = tryParseJson(reply.text);
   if (isObject(body) && Array.isArray(body["output"])) return { accepted: true, seen: "a response object" };
-  throw codedError("not_an_api", `HTTP ${reply.status} with ${describeBody(reply)}: is the base URL right?`);
+  throw codedError("not_an_api", `HTTP ${reply.status} with ${describeBody(reply)}: check the base URL`);
 }
 
 export function refusalOf(reply: Reply): Refusal | undefined {

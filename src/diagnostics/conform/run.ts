@@ -144,9 +144,10 @@ function reasonOf(refusal: Refusal): readonly [code: ErrorCode, what: string] {
   const { status, code, shape } = refusal;
   if (status === 401 || status === 403) return ["api_key_refused", "the server refuses the key"];
   if (code === "model_not_found") return ["model_not_found", "the server does not have this model"];
-  if (status === 404) return ["not_an_api", "there is no Responses API here: is the base URL right?"];
+  if (status === 404) return ["not_an_api", "there is no Responses API here: check the base URL"];
   if (status === 429) return ["rate_limited", "the server is busy"];
-  if (status >= 500 && shape === "other") return ["not_an_api", "the server does not answer as an API"];
+  if (status >= 500 && shape === "other")
+    return ["not_an_api", "the server does not answer like an API: check the base URL"];
   return ["request_refused", "the server refuses the smallest possible request"];
 }
 

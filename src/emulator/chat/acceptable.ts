@@ -1,7 +1,7 @@
 /**
- * What could have come back in a chat request. Chat has no ids, and on another branch the same text may have been said
- * with other thoughts, so each message counts for only one response: the one whose thought it carries, if it carries
- * any.
+ * Finds what could have come back in a chat request. Chat has no ids, and on another branch the same text may have been
+ * said with other thoughts. So each message counts for only one response: the one whose thought it carries, if it
+ * carries any.
  */
 
 import type { Engine } from "../engine.ts";

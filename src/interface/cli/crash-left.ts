@@ -1,6 +1,6 @@
 /**
- * Describes, in the same words for every command, what a crash left in a log and needs no repair: an unfinished write at
- * the end, or an empty log because the process ended before it had written its first event.
+ * Describes what a crash left in a log, in the same words for every command. Neither case needs a repair: an unfinished
+ * write at the end, or an empty log because the process ended before its first event.
  */
 
 import { type Log, readWholeFile, tailOf, type UnfinishedTail } from "../../runtime/log/index.ts";

@@ -84,6 +84,6 @@ export function parseFormat(name: string | undefined): FormatName | undefined {
   if (name === undefined || isFormatName(name)) return name;
   throw codedError(
     "format_unknown",
-    `unknown format "${name}": use one of ${Object.keys(FORMATS).join(", ")}`,
+    `unknown format "${name}"; use one of ${Object.keys(FORMATS).join(", ")}`,
   );
 }

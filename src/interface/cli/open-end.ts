@@ -1,6 +1,7 @@
 /**
- * Describes an unfinished last turn to a reader: the output that was seen but is not in the log yet, and how to continue
- * (law 9: what a person saw is shown again, even after a crash). Writes nothing; the next writer closes the turn.
+ * Describes an unfinished last turn to a reader: the output that was seen but is not in the log yet, and how to
+ * continue. What a person saw is shown again, even after a crash (law 9). Writes nothing; the next writer closes the
+ * turn.
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";

@@ -109,7 +109,7 @@ function whatItSets({ file, needsTrust }: ProjectState): string {
   return `${inertLine(file, 300)} sets ${needsTrust.join(", ")}`;
 }
 
-/** The default is no, also for Ctrl-C and the end of the input. */
+/** Anything but a yes means no, including Ctrl-C and the end of the input. */
 async function asks(question: string, terminal: Terminal): Promise<boolean> {
   const lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stderr) });
   const ended = new AbortController();

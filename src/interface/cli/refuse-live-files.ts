@@ -1,8 +1,8 @@
 /**
- * Prevents code that runs from the trusted copy from importing a file in the project by a computed path, because nobody
- * trusted that file. Uses Node's module hooks. From Node 22.15, one hook sees both `import` and `require`. In earlier
- * versions, a hook in a separate thread sees `import`, and the CommonJS function that resolves file names is wrapped for
- * `require`.
+ * Prevents code that runs from the trusted copy from importing a file in the project by a computed path, because the
+ * user has not trusted that file. Uses Node's module hooks. From Node 22.15, one hook sees both `import` and `require`.
+ * In earlier versions, a hook in a separate thread sees `import`, and the CommonJS function that resolves file names is
+ * wrapped for `require`.
  */
 
 import nodeModule from "node:module";

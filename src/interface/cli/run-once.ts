@@ -158,8 +158,7 @@ function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Term
   terminal.stderr.write(
     `throughline: the turn ended ${result.status}${why === "" ? "" : `: ${inertLine(why, 500)}`}\n`,
   );
-  if (result.reason === "context")
-    terminal.stderr.write("To take the message back: throughline undo --last\n");
+  if (result.reason === "context") terminal.stderr.write("To undo the message: throughline undo --last\n");
 }
 
 const NEEDED =

@@ -4,7 +4,7 @@ import type { Store, StoredSession } from "../../runtime/log/index.ts";
 import { rowsOf } from "./session-rows.ts";
 
 test.each([Number.NaN, 1e300, -1e300])(
-  "a file whose time reads %d is listed with a time all the same",
+  "a file whose time reads %d is still listed with a time",
   async (modifiedAt) => {
     const store = {
       async *list(): AsyncGenerator<StoredSession> {

@@ -1,7 +1,7 @@
 /**
- * Estimates how many columns a text takes on a terminal, well enough to wrap lines and align columns: wide characters and
- * emoji take two, joined emoji count as one, marks and styles take none. (The full interface measures with its library,
- * which is not loaded for a list.)
+ * Estimates how many columns a text takes on a terminal, well enough to wrap lines and align columns. Wide characters
+ * and emoji take two, joined emoji count as one, marks and styles take none. (The full interface measures with its
+ * library, which is not loaded for a list.)
  */
 
 // oxlint-disable-next-line no-control-regex -- styles take no columns

@@ -100,7 +100,7 @@ export type Fragment =
       readonly status: string;
       readonly usage: Usage | undefined;
     }
-  /** Shows the path up to `to`, which may be on a branch that was left earlier. */
+  /** Shows the path up to `to`, which may be on an abandoned branch. */
   | { readonly type: "branch"; readonly seq: number; readonly to: number }
   | {
       readonly type: "notice";

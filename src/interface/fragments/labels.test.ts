@@ -28,7 +28,7 @@ test.each([
   [4_400, "4s"],
   [65_000, "1m 5s"],
   [3_720_000, "1h 2m"],
-])("%d ms is told as %s", (ms, text) => {
+])("%d ms is formatted as %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
 

@@ -280,5 +280,5 @@ const BRANCH_WORDS: Readonly<Record<string, string>> = {
   undo: "↩ Taken back",
   truncate: "↩ Cut off here",
   checkout: "↩ Switched to another branch",
-  compaction: "↩ Requesting a summary on the side",
+  compaction: "↩ Requesting a summary",
 };

@@ -86,11 +86,11 @@ export const COMMANDS: readonly Command[] = [
     needsQuiet: true,
     run: edit,
   },
-  { name: "/undo", about: "take back the last message and everything after it", needsQuiet: true, run: undo },
+  { name: "/undo", about: "undo the last message and everything after it", needsQuiet: true, run: undo },
   {
     name: "/compact",
-    argument: "[words]",
-    about: "summarise older turns; the words say what to keep",
+    argument: "[text]",
+    about: "summarise older turns; the text says what to keep",
     needsQuiet: true,
     run: compact,
   },
@@ -136,8 +136,9 @@ function switchText(
   { kept, dropped }: { readonly kept: number; readonly dropped: number },
   name: string,
 ): string {
-  if (kept + dropped === 0) return "There is no reasoning to leave behind yet.";
-  if (dropped === 0) return `All reasoning so far goes along (${kept} ${kept === 1 ? "item" : "items"}).`;
+  if (kept + dropped === 0) return "There is no reasoning yet, so none is lost.";
+  if (dropped === 0)
+    return `All reasoning so far goes to ${name} (${kept} ${kept === 1 ? "item" : "items"}).`;
   const all = kept + dropped;
   const stay = dropped === 1 ? "1 stays" : `${dropped} stay`;
   return `Of ${all} reasoning ${all === 1 ? "item" : "items"} so far, ${kept} ${kept === 1 ? "goes" : "go"} to ${name}; ${stay} in the log for the model that produced ${dropped === 1 ? "it" : "them"}.`;
@@ -225,7 +226,7 @@ function edit(host: CommandHost, argument: string): void {
 
 async function undo({ handle, say }: CommandHost): Promise<void> {
   await handle.undo();
-  say("Took back the last message and everything after it. The log keeps them.");
+  say("Undid the last message and everything after it. The log keeps them.");
 }
 
 async function compact({ handle, say }: CommandHost, argument: string): Promise<void> {

@@ -95,12 +95,23 @@ test.each([
   ["turn", "Alt+Up to edit them"],
   ["server", "Sent when the server is back; Alt+Up to edit them"],
   ["person", "On hold: Enter to send them, Alt+Up to edit them"],
-] as const)("what the queue waits for (%s) is told whole, however narrow", (waits, told) => {
-  const input = { rows: ["❯"], cursor: { row: 0, column: 2 } };
-  const parts = { queue: ["a"], waits, workingMs: undefined, hint: undefined, above: [], input, status: [] };
-  const { rows } = footer(parts, 20, 24, style);
-  expect(rows.map((row) => row.trim()).join(" ")).toContain(told);
-});
+] as const)(
+  "what the queue waits for (%s) is shown in full, however narrow the terminal is",
+  (waits, told) => {
+    const input = { rows: ["❯"], cursor: { row: 0, column: 2 } };
+    const parts = {
+      queue: ["a"],
+      waits,
+      workingMs: undefined,
+      hint: undefined,
+      above: [],
+      input,
+      status: [],
+    };
+    const { rows } = footer(parts, 20, 24, style);
+    expect(rows.map((row) => row.trim()).join(" ")).toContain(told);
+  },
+);
 
 test("a picker filters, wraps around, describes the choice, and chooses or cancels", async () => {
   const ends: (string | undefined)[] = [];

@@ -72,7 +72,7 @@ export class LiveSession {
     return this.away ? "server" : this.held ? "person" : "turn";
   }
 
-  /** Stands still while the server is away, because it is unknown whether the turn is still running. */
+  /** Does not advance while the server is away, because it is unknown whether the turn is still running. */
   get now(): number {
     return this.#awaySince ?? this.#options.now();
   }
@@ -109,7 +109,7 @@ export class LiveSession {
       }
     } catch (error) {
       if (!signal.aborted)
-        say(`Cannot show new events any more: ${problemText(error)}. Exit and open the session again.`);
+        say(`Cannot show new events: ${problemText(error)}. Exit and open the session again.`);
     }
   }
 

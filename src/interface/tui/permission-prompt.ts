@@ -1,5 +1,5 @@
 /**
- * Asks whether a call may run. It takes the place of the input, so it cannot scroll away. It shows the exact arguments,
+ * Asks whether a call may run. It replaces the input, so it cannot scroll away. It shows the exact arguments,
  * escaped and complete: a call cannot be allowed before all of them were shown. The answer is a word and Enter; Enter
  * alone means no. So a key that was meant for the message never allows anything.
  */

@@ -188,7 +188,7 @@ const size = fc.record({
 const RUNS = 30;
 
 test(
-  "after any sizes in the middle of it, an answer stands there once, whole and in order",
+  "after any resizes in the middle of it, an answer is shown once, whole and in order",
   { timeout: timeoutFor(RUNS) },
   async () => {
     await fc.assert(

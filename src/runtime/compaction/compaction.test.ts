@@ -222,7 +222,7 @@ describe("a compaction and other changes of history", () => {
     expect((await session.preview()).items.map(({ head }) => head)).toEqual(["one", "", "answer a"]);
   });
 
-  test("a compaction interrupted by a crash is left by whatever comes next", async () => {
+  test("the next change of history abandons a compaction that a crash interrupted", async () => {
     const { session, agent, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();

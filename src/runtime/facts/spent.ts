@@ -1,4 +1,4 @@
-/** What responses used, and what that costs. */
+/** The tokens that responses used, and their cost. */
 
 import type { Origin, Usage } from "../../base/events/index.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Where the front of a conversation may be cut: before a message or before a whole group, so never between a call and
- * its result or between a thought and what follows it (failures.md H01). Pure.
+ * Where the front of a conversation may be cut: before a message or before a whole group. So a call is never separated
+ * from its result, nor a thought from the item after it (failures.md H01). Pure.
  */
 
 import type { Entry } from "./entries.ts";

@@ -196,7 +196,7 @@ export class Fold {
     for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
       const entry = this.#entries[index];
       if (entry?.kind !== "group" || entry.start.turn !== turn || entry.start.step !== step) break;
-      if (entry.superseded) break; // so are all attempts before it
+      if (entry.superseded) break; // and so are all earlier attempts
       entry.superseded = true;
       // Only these were sent, in full or in part; the others were already omitted.
       if (entry.end?.status === "incomplete" || entry.end?.status === "completed") this.#generation += 1;

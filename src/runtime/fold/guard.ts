@@ -194,7 +194,7 @@ function reasonToDropReasoning(
     }
   }
   if (profile.reasoningPayload === "required" && reasoning.some((item) => !hasPayload(item))) {
-    return { reason: "no_payload", why: "it came without an encrypted payload" };
+    return { reason: "no_payload", why: "it has no encrypted payload" };
   }
   if (profile.itemIds !== "keep") return undefined;
   return idProblem(
@@ -242,7 +242,7 @@ function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss |
   for (const { event } of items) {
     const id = event.itemId;
     if (id === undefined) {
-      if (some) return { reason: "id_invalid", why: "an item of its response came without an id" };
+      if (some) return { reason: "id_invalid", why: "an item of its response has no id" };
       continue;
     }
     if (id.length > maxItemIdLength || !/^[A-Za-z0-9_-]+$/.test(id)) {
@@ -274,7 +274,7 @@ function covers(override: ReplayOverride, group: Group): boolean {
 const CALL_REFUSED = "the provider refused this call";
 
 function isClosedByOverride(call: ToolCall, context: GuardContext): boolean {
-  if (context.overrides.length === 0) return false; // nearly always; the rest would run for every call there is
+  if (context.overrides.length === 0) return false; // the usual case; the search below would run for every call
   return isClosedCall([call.callId, mappedCallId(call, context.settings.profile)], context);
 }
 

@@ -51,7 +51,7 @@ export interface OpenCalls {
 
 const NONE: OpenCalls = { stay: new Set(), settled: true };
 
-/** What is known about the rest of the request. */
+/** Facts about the rest of the request. */
 export interface Surroundings {
   readonly formOf: (group: Group) => GroupForm;
   /** Whether the request names the container that code runs in (failures.md C17). */

@@ -1,6 +1,6 @@
 /**
  * A session as one portable file: the lines of its log unchanged, then a line for each blob, then a line that says how
- * many of each there were. It stays greppable, and a truncated file can be told from a complete one
+ * many of each there were. It stays greppable, and a truncated file can be distinguished from a complete one
  * (docs/log-format.md, Bundles).
  */
 

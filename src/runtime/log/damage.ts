@@ -26,7 +26,7 @@ export function damageOf(error: unknown): LogDamage | undefined {
 export function damagedLog(damage: LogDamage, name: string, cause?: unknown): ThroughlineError {
   const { line, byte, problem, salvageable } = damage;
   const remedy = salvageable
-    ? `Restore the file from a copy, or save what is intact: throughline repair ${name}`
+    ? `Restore the file from a copy, or save the undamaged part: throughline repair ${name}`
     : "No line of it is complete, so nothing can be saved: restore the file from a copy, or remove it";
   return new ThroughlineError({
     code: "log_damaged",

@@ -146,7 +146,7 @@ async function openSession(
   }
 }
 
-/** What to advise about damage depends on the rest of the file. */
+/** For a damaged log, reads the rest of the file: the advice depends on whether anything can be saved. */
 function openLog(options: FileLogOptions): FileLog {
   try {
     return new FileLog(options);

@@ -272,7 +272,7 @@ class FollowedSession {
 
   async #ask(): Promise<boolean> {
     this.askedAt = this.#options.clock.monotonic();
-    // If the lock cannot be asked, the last answer stands.
+    // If the lock cannot be asked, the last answer stays valid.
     const lives = await this.#options.hasWriter(this.#id).catch(() => this.writer.lives);
     if (lives !== this.writer.lives) {
       this.writer = { lives, flips: this.writer.flips + 1 };

@@ -1,9 +1,9 @@
 /**
  * Lines of the file: JSON, checksum as the last field, LF. docs/log-format.md is the specification.
  *
- * Where and how a file is broken tells a torn tail from damage. A crash can only leave the end of the file unfinished:
- * a missing line break, or sectors that were never written and read as zeros. Anything else is damage. It is reported
- * by line and byte and never skipped.
+ * The place and form of a defect distinguish a torn tail from damage. A crash can only leave the end of the file
+ * unfinished: a missing line break, or sectors that were never written and read as zeros. Anything else is damage. It
+ * is reported by line and byte and never skipped.
  */
 
 import { constants } from "node:buffer";

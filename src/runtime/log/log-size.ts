@@ -41,8 +41,8 @@ export class LogSize {
     const id = this.#session;
     const reason =
       need === "begin"
-        ? `it has ${inMiB(size)} with this. A turn can begin only up to ${inMiB(most)}, because this version opens at most ${inMiB(this.#largest)}`
-        : `it would have ${inMiB(size)} with this, but this version opens at most ${inMiB(this.#largest)}`;
+        ? `it would have ${inMiB(size)}. A turn can begin only up to ${inMiB(most)}, because this version opens at most ${inMiB(this.#largest)}`
+        : `it would have ${inMiB(size)}, but this version opens at most ${inMiB(this.#largest)}`;
     return new ThroughlineError({
       code: LOG_TOO_LARGE,
       message: `the log of session "${id}" is too large to continue: ${reason}. Nothing was written. Continue in a smaller copy: throughline compact ${id}, then throughline fork ${id} --compacted`,

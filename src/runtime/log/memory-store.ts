@@ -87,7 +87,7 @@ export function memoryStore(options: { readonly clock?: Clock | undefined } = {}
     async create(id, { events, blobs }) {
       assertSessionId(id);
       const before = kept.get(id);
-      // If the session exists, say so, whoever holds it.
+      // If the session exists, say so, even if it is locked.
       if (before?.made === true) throw sessionExists(id);
       if (before?.held === true) throw locked(id, "this process");
       const own = [...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)] as const);

@@ -10,7 +10,7 @@ export function fileState(file: number): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
 
-/** Tells a file from another that replaced it. The inode is not enough: a system may reuse it at once. */
+/** Distinguishes a file from one that replaced it. The inode is not enough: a system may reuse it at once. */
 export function fileIdentity(file: number): string {
   const { dev, ino, birthtimeNs } = fstatSync(file, { bigint: true });
   return [dev, ino, birthtimeNs].join(" ");

@@ -1,5 +1,5 @@
 /**
- * Saves what is intact of a damaged log: every line whose checksum matches, before and after the damage, byte for byte.
+ * Saves the undamaged part of a log: every line whose checksum matches, before and after the damage, byte for byte.
  * A notice takes the number of each lost line, so numbers still refer to the same events. A response that lost a line
  * may be incomplete: overrides at the end keep its ids and its reasoning out of requests. The original is not touched.
  */

@@ -43,7 +43,7 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
   };
 }
 
-/** What a reader would refuse must not be written: the session could not be opened again. */
+/** An event that a reader would refuse must not be written: the session could not be opened again. */
 function readable(draft: AppendDraft): AppendDraft {
   const typed = typedEvent(draft);
   if (typeof typed === "string")

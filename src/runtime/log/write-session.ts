@@ -46,7 +46,7 @@ export async function writeSession(
   const root = realpathSync(resolve(folder));
   const path = join(root, `${id}.jsonl`);
   const lock = await acquireWriterLock(path);
-  // If the session exists, say so, whoever holds it.
+  // If the session exists, say so, even if it is locked.
   if (!lock.held) throw !replace && isThere(path) ? sessionExists(id) : locked(id, lock.holder);
   try {
     if (!replace && isThere(path)) throw sessionExists(id);

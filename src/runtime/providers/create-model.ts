@@ -107,7 +107,7 @@ function namedProfile(profile: string | Profile): Profile {
   if (known !== undefined) return known;
   throw codedError(
     "profile_unknown",
-    `there is no profile "${profile}"; use one of ${Object.keys(PROFILES).join(", ")}`,
+    `unknown profile "${profile}"; use one of ${Object.keys(PROFILES).join(", ")}`,
   );
 }
 

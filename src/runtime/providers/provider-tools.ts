@@ -1,6 +1,6 @@
 /**
  * Tools that the provider runs, as a caller specifies them: an object as the API expects it, or just the type if
- * nothing else is needed. What the API would refuse is refused here, with an error that names the missing field.
+ * nothing else is needed. A tool that the API would refuse is refused here, with an error that names the missing field.
  */
 
 import type { Profile } from "../../base/events/index.ts";

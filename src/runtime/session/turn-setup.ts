@@ -10,7 +10,7 @@ import type { OutputFormat } from "./output-schema.ts";
 import { settingsFor } from "./settings.ts";
 import type { AgentOptions } from "./types.ts";
 
-/** What is special about one turn. */
+/** Options that apply to one turn only. */
 export interface TurnOverrides {
   readonly model?: Model | undefined;
   readonly output?: OutputFormat | undefined;

@@ -78,7 +78,7 @@ export function pressureNotice(
   const next =
     compactAt === undefined
       ? "Compact the session before it is full"
-      : `Earlier turns will be summarised from ${Math.round(compactAt * 100)} % on`;
+      : `Earlier turns are summarised at ${Math.round(compactAt * 100)} %`;
   return [
     {
       type: "notice",

@@ -45,12 +45,12 @@ export function named(refusal: Refused): readonly Correction[] | undefined {
  */
 export function everything({ error, rendered }: Refused): readonly Correction[] | undefined {
   const { field, path } = namedInError(error);
-  if (remedyFor(error).names === "thinking") return undefined; // it asks for thoughts
-  if (field !== undefined && path === undefined) return undefined; // a parameter such as `tools`: removing thoughts cannot help
-  if (error.class === "CAP" && !/reason|thinking|encrypted/i.test(error.message)) return undefined; // nor for a picture
+  if (remedyFor(error).names === "thinking") return undefined; // the error asks for thoughts
+  if (field !== undefined && path === undefined) return undefined; // about a parameter such as `tools`: omitting thoughts cannot help
+  if (error.class === "CAP" && !/reason|thinking|encrypted/i.test(error.message)) return undefined; // about a picture, for example
   const at = sourcesAt(rendered, path);
   if (at.length > 0 && at.every(({ itemType, response }) => itemType === "message" && response === undefined))
-    return undefined; // nor for a person's own message
+    return undefined; // about a person's own message
   const carries = groupsOf(rendered).some((entry) => entry.withIds || sendsReasoning(entry));
   return carries ? [{ what: { kind: "all" }, action: "omit_reasoning" }] : undefined;
 }

@@ -169,7 +169,7 @@ describe("healing a refused field", () => {
   test("stops forcing a tool and says so", () => {
     const drafts = healed(refused("Tool use is not allowed with `tool_choice` of this type."));
     expect(corrections(drafts)).toEqual([["strip_field", { kind: "field", field: "tool_choice" }]]);
-    expect(words(drafts)).toContain("which tool to use is left to the model");
+    expect(words(drafts)).toContain("the model decides whether to use a tool, and which");
   });
 
   test.each([

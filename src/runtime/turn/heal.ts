@@ -45,7 +45,9 @@ export function healingOf(
   ];
 }
 
-/** Named corrections may be needed twice, if two items are refused one after the other. The last rung is everything. */
+/**
+ * Named corrections may be needed twice, if two items are refused one after the other. The last rung omits everything.
+ */
 const MAX_RUNGS = 2;
 
 /** Drops corrections that were already tried: they will not help the second time. */
@@ -120,7 +122,7 @@ function describe(corrections: readonly Correction[], error: ErrorInfo): string 
 
 /** Explains an omitted field whose effect is not obvious. */
 const FIELD_NOTES: Readonly<Record<string, string>> = {
-  tool_choice: 'without "tool_choice": whether and which tool to use is left to the model',
+  tool_choice: 'without "tool_choice": the model decides whether to use a tool, and which',
   [USER_AFTER_TOOL]: "with a short assistant message between the tool's result and the user's message",
   [USER_AFTER_USER]: "with a short assistant message between two user messages",
 };

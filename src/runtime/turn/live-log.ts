@@ -101,8 +101,7 @@ export class LiveLog {
 
   async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<void> {
     await this.#asked(this.log.append(drafts, { ...options, durable: false }));
-    // The log may add events itself (such as a notice about a torn tail); whoever publishes first takes all that are
-    // new.
+    // The log may add events itself (such as a notice about a torn tail); the first to publish takes all new ones.
     this.publish(this.#takeNew());
     this.changed();
     // Published before it is durable: a viewer must not wait for the disk.

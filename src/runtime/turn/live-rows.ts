@@ -1,6 +1,6 @@
 /**
- * The response that another process is generating, from its log and the rows of its scratch journal: the same live
- * events that a viewer in that process gets, and a snapshot for a viewer that joins late.
+ * The response that another process is generating, from its log and the rows of its scratch journal. Gives the same
+ * live events that a viewer in that process gets, and a snapshot for a viewer that joins late.
  *
  * Rows of responses that have ended and of finished items are dropped, because the log has them.
  */

@@ -76,7 +76,7 @@ export async function permission(
   }
 }
 
-/** A function in JavaScript may return anything. What is not a decision is a denial that says so. */
+/** A function in JavaScript may return anything. Anything but a decision denies the call, and the reason says so. */
 function checked(answer: PermissionDecision): PermissionDecision {
   const { decision, reason } = isObject(answer) ? answer : {};
   if (decision === "allow" || decision === "deny")

@@ -1,6 +1,6 @@
 /**
- * Node's HTTP module, obtained without an import: an import makes Node 24 evaluate every export, and one of them loads
- * its whole `fetch`, which costs ten times as much as HTTP and is not used here.
+ * Node's HTTP module, obtained without an import. An import makes Node 24 evaluate every export, and one of them loads
+ * its whole `fetch`. That costs ten times as much as HTTP and is not used here.
  */
 
 import type * as https from "node:https";

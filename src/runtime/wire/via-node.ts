@@ -47,7 +47,7 @@ export function sendByNode(
   });
   outgoing.on("close", () => {
     if (replaced) return;
-    exchange.fail(new Error("it was closed before an answer came"));
+    exchange.fail(new Error("it was closed before an answer arrived"));
     // Node marks a response that arrived whole. Any other will deliver nothing more.
     if (incoming?.complete === false) incoming.destroy();
   });

@@ -138,7 +138,7 @@ function thought(part: JsonObject, dialect: HistoryDialect): FoundBlock | undefi
   const text = stringOf(part["thinking"]) ?? "";
   const signature = stringOf(part["thinkingSignature"]);
   if (dialect === "openai-responses") {
-    // The item itself, exactly as it came.
+    // The item itself, exactly as received.
     return signature !== undefined && isObject(tryParseJson(signature))
       ? { kind: "reasoning", wire: signature, text }
       : undefined;

@@ -100,7 +100,7 @@ export const TOOL_PROBES = probesOf("responses", {
       const again = later.filter((id) => first.includes(id));
       return again.length === 0
         ? holds([...first, ...later].join(", "), { repeat: false })
-        : differs("no call id twice", `${again.join(", ")} came in two responses`, { repeat: true });
+        : differs("no call id twice", `${again.join(", ")} occurs in two responses`, { repeat: true });
     },
   },
   "tools.round-trip": {

@@ -1,7 +1,7 @@
 /**
- * Pairing (P01–P13), in two directions: a reasoning item must be directly followed by the item that followed it in its
- * response, and an item sent with its id needs the reasoning of its response, also sent with its id. The first check is
- * by position, the second by id (failures.md §0, law 1).
+ * Pairing (P01–P13), in two directions. A reasoning item must be directly followed by the item that followed it in its
+ * response. An item sent with its id needs the reasoning of its response, also sent with its id. The first check is by
+ * position, the second by id (failures.md §0, law 1).
  */
 
 import type { ApiRefusal } from "../../api-refusal.ts";

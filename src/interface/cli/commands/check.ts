@@ -76,7 +76,7 @@ Exits with code 5 if it finds a problem.`,
 }
 
 async function check(name: string | undefined, flags: CheckFlags): Promise<Report> {
-  parseFormat(flags.format); // reject a bad value even where the format is not used
+  parseFormat(flags.format); // reject a bad value even if the format is not used
   if (name !== undefined && looksLikeFile(name)) {
     const file = historyFile(name);
     if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);

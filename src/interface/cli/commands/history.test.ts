@@ -57,7 +57,7 @@ async function eventsOf(id: string): Promise<readonly LoggedEvent[]> {
   return log.events;
 }
 
-test("undo takes back the last message by appending an event", async () => {
+test("undo drops the last message by appending an event", async () => {
   const before = await eventsOf("talk");
   expect((await call(undoCommand, "talk")).code).toBe(0);
   const after = await eventsOf("talk");

@@ -46,9 +46,7 @@ Examples:
 }
 
 export function undoCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(
-    new Command("undo").description("Take back the last message and everything that followed it"),
-  )
+  return takesSession(new Command("undo").description("Undo the last message and everything after it"))
     .addHelpText(
       "after",
       `
@@ -60,7 +58,7 @@ Examples:
       await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
         const last = await lastMessage(session);
         await session.undo();
-        terminal.stderr.write(`took back: ${inertLine(textOf(last), 80)}\n`);
+        terminal.stderr.write(`undone: ${inertLine(textOf(last), 80)}\n`);
       });
       finish(EXIT.ok);
     });
@@ -160,7 +158,7 @@ async function lastMessage(session: Session): Promise<UserMessage> {
   for await (const event of session.events({ path: "active" })) {
     if (event.type === "user_message" && event.by === "person") last = event;
   }
-  if (last === undefined) throw codedError("nothing_to_undo", "there is no message to take back");
+  if (last === undefined) throw codedError("nothing_to_undo", "there is no message to undo");
   return last;
 }
 

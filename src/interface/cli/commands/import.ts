@@ -73,10 +73,10 @@ function sessionIn(file: string, bytes: Buffer): SessionBundle {
     const { line, byte, problem } = error.details;
     const remedy = holdsWholeLine(bytes)
       ? `Export it again, or save the undamaged part with throughline repair ${file} -o NEW.jsonl and import that`
-      : "No line of it is whole: export it again, or use another copy";
+      : "No line of it is complete: export it again, or use another copy";
     throw new ThroughlineError({
       code: error.code,
-      message: `${file} is not a whole session: line ${String(line)}, byte ${String(byte)}: ${String(problem)}. Nothing was written. ${remedy}`,
+      message: `${file} is not a complete session: line ${String(line)}, byte ${String(byte)}: ${String(problem)}. Nothing was written. ${remedy}`,
       details: error.details,
       cause: error,
     });

@@ -281,7 +281,7 @@ async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
   if (flags.output !== undefined)
     throw codedError(
       "usage",
-      "this session's log is whole, so corrections are appended to it: omit -o, or fork the session first",
+      "this session's log is intact, so corrections are appended to it: omit -o, or fork the session first",
     );
   await log.append(drafts, { durable: true });
   return { ...report, written: log.location };

@@ -116,7 +116,7 @@ function problemOf(id: string, file: string, error: unknown): Finding {
     `session ${id} is damaged at line ${line}, byte ${byte}: ${problem}`,
     salvageable
       ? `throughline repair ${id} saves the undamaged part to a new session`
-      : `no line of it is whole: restore ${file} from a copy, or remove it with throughline sessions rm ${id} --yes`,
+      : `no line of it is complete: restore ${file} from a copy, or remove it with throughline sessions rm ${id} --yes`,
   );
 }
 

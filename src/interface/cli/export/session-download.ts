@@ -9,7 +9,7 @@ export function sessionDownload(store: Store): ExportSession {
   return async (id, options) => {
     const format = EXPORT_FORMATS.find((one) => one === options.format);
     if (format === undefined)
-      throw codedError("format_unknown", `unknown format: use one of ${EXPORT_FORMATS.join(", ")}`);
+      throw codedError("format_unknown", `unknown format; use one of ${EXPORT_FORMATS.join(", ")}`);
     const log = await store.open(id, { mode: "read" });
     const bundle = await readBundle(log);
     await log.close();

@@ -43,7 +43,7 @@ export function EventList({ view }: { readonly view: SessionView }) {
               onClick={() => setOpen(open === event.seq ? undefined : event.seq)}
             >
               <span class="seq">{event.seq}</span> {event.type}
-              {left.has(event.seq) ? <span class="left"> · on a branch that was left</span> : null}
+              {left.has(event.seq) ? <span class="left"> · on an abandoned branch</span> : null}
             </button>
             {open === event.seq &&
             left.has(event.seq) &&

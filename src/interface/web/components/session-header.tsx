@@ -173,11 +173,7 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
       </label>
       {chosen === undefined || loss === undefined ? null : (
         <div class="switch" role="status">
-          <span>
-            {loss.dropped === 0
-              ? `Nothing is left behind; ${thoughts(loss.kept)} along.`
-              : `${thoughts(loss.dropped, "stay", "stays")} in the log for the model that produced ${loss.dropped === 1 ? "it" : "them"}; ${loss.kept === 0 ? "none goes" : thoughts(loss.kept)} along.`}
-          </span>
+          <span>{switchText(loss, chosen)}</span>
           <button type="button" class="primary" onClick={() => void take(chosen)}>
             Switch to {chosen}
           </button>
@@ -190,6 +186,10 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
   );
 }
 
-function thoughts(count: number, many = "go", one = "goes"): string {
-  return count === 1 ? `1 reasoning item ${one}` : `${count} reasoning items ${many}`;
+function switchText({ kept, dropped }: SwitchPreview, name: string): string {
+  if (kept + dropped === 0) return "There is no reasoning yet, so none is lost.";
+  if (dropped === 0)
+    return `All reasoning so far goes to ${name} (${kept} ${kept === 1 ? "item" : "items"}).`;
+  const stay = dropped === 1 ? "1 reasoning item stays" : `${dropped} reasoning items stay`;
+  return `${stay} in the log for the model that produced ${dropped === 1 ? "it" : "them"}; ${kept === 0 ? "none" : kept} ${kept > 1 ? "go" : "goes"} to ${name}.`;
 }

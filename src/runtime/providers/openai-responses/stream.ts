@@ -2,7 +2,7 @@
  * Frames of a Responses stream → stream events.
  *
  * Events are correlated by `output_index` only: on some servers ids rotate within one stream (failures.md I08). An item
- * counts once its `output_item.done` arrived, or if the terminal event lists it although that never came. There is
+ * counts once its `output_item.done` arrived, or if the terminal event lists it although `done` never arrived. There is
  * exactly one terminal state: the first terminal event, an error, or "cut" when the bytes end. A second
  * `response.created` either repeats the first or splices in another response; items of the abandoned response are never
  * paired with the live one's. Each frame is parsed once, and items are sliced out of it as exact text.

@@ -1,7 +1,7 @@
 /**
  * The working directory that confines the built-in file tools, by real path. A path is checked textually before
- * anything is touched (so that nothing can be learned about the outside), resolved through every link, checked again,
- * and opened without following a final link; then the location of the open handle is checked a third time. A directory
+ * anything is touched, so that nothing can be learned about the outside. It is resolved through every link, checked
+ * again, and opened without following a final link. Then the location of the open handle is checked. A directory
  * swapped for a link between two of these steps is noticed. Writes are relative to a verified open directory, never by
  * a path that could have changed meanwhile. This is safe against races on Linux; elsewhere Node has no openat(2), and
  * the last two steps are best effort.
