@@ -18,6 +18,19 @@ test("docs/api.md names every public export, types included", () => {
   expect(all.filter((name) => !isNamed(name))).toEqual([]);
 });
 
+test("the section of an entry names every export that no other entry has", () => {
+  const all = publicExports();
+  const own = all.filter(
+    ({ entry, name }) =>
+      entry !== "throughline" && all.every((one) => one.name !== name || one.entry === entry),
+  );
+  expect(new Set(own.map(({ entry }) => entry)).size).toBe(6);
+  const missing = own.filter(
+    ({ entry, name }) => !new RegExp(`\\b${name}\\b`).test(section(document, entry)),
+  );
+  expect(missing.map(({ entry, name }) => `${entry}: ${name}`)).toEqual([]);
+});
+
 test("docs/api.md lists exactly the event types", () => {
   const ephemeral = [...read("src/base/events/ephemeral.ts").matchAll(/readonly type: "(\w+)"/g)].map(
     ([, type]) => type,
