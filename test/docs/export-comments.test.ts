@@ -28,6 +28,22 @@ test("every public export has a description at its declaration: one that ends li
   expect(wrong.map(({ name, file }) => `${file}: ${name}`)).toEqual([]);
 });
 
+test("every member of an options interface has a comment", () => {
+  const options = all.filter(({ kind, name }) => kind === "interface" && /Options$|Limits$/.test(name));
+  const without = options.flatMap(({ name, file }) => {
+    const body =
+      new RegExp(`^export interface ${name}\\b[^{]*\\{\n([\\s\\S]*?)^\\}`, "m").exec(read(file))?.[1] ?? "";
+    const lines = body.split("\n");
+    return lines
+      .filter(
+        (line, at) => /^ {2}(?:readonly )?\w+\??[:(<]/.test(line) && !(lines[at - 1] ?? "").endsWith("*/"),
+      )
+      .map((line) => `${name}: ${line.trim()}`);
+  });
+  expect(options.length).toBeGreaterThan(20);
+  expect(without).toEqual([]);
+});
+
 test("no value of an entry is missed", async () => {
   for (const [entry, file] of Object.entries(ENTRIES)) {
     const values = Object.keys(

@@ -18,12 +18,15 @@ import { RemoteSession } from "./remote-session.ts";
 export interface ConnectOptions {
   /** The server's token. Not needed in the server's own page, nor with an unused link. */
   readonly token?: string | undefined;
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
+  /** For tests. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
 /** Options of `RemoteAgent.list`. */
 export interface ListSessionsOptions {
+  /** How many sessions to list. Default: 50; at most 1000. */
   readonly limit?: number | undefined;
   /** Only sessions after this one: the last session of the previous page. */
   readonly before?: Pick<SessionListing, "id" | "modifiedAt"> | undefined;

@@ -8,6 +8,7 @@ import { bundleText, readBundle, type Store } from "../../runtime/log/index.ts";
 
 /** How a client wants to download a session. */
 export interface ExportOptions {
+  /** The name of a format, such as "jsonl". */
   readonly format: string;
   /** Whether to include reasoning. */
   readonly reasoning: boolean;

@@ -9,6 +9,7 @@ export interface ServerLimits {
   readonly headMs: number;
   /** How long a whole request may take to arrive. Streams are answers: they last as long as their client. */
   readonly requestMs: number;
+  /** The largest header of a request. */
   readonly headBytes: number;
   /**
    * Open connections. One more replaces the oldest that never had an accepted request, or else the one idle longest. A
@@ -23,6 +24,7 @@ export interface ServerLimits {
   readonly strangerBytes: number;
   /** How much of a refused body is read and dropped, so that its sender can read the refusal. */
   readonly lingerBytes: number;
+  /** How long such a body is read. */
   readonly lingerMs: number;
   /** Wrong tokens, cookies and codes per minute, from all clients together. */
   readonly wrongKeys: number;

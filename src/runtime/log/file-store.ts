@@ -28,6 +28,7 @@ import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
 
 /** Options of `fileStore`. Programs need none of them. */
 export interface FileStoreOptions {
+  /** For tests. Default: the system clock. */
   readonly clock?: Clock | undefined;
   /** For tests: counts system calls and makes them fail. */
   readonly io?: FileIo | undefined;

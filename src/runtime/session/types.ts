@@ -22,11 +22,13 @@ import type { PermissionPolicy, TurnLimits, WireRecord } from "../turn/index.ts"
 
 /** Options of `createAgent`. Only `model` is required. */
 export interface AgentOptions {
+  /** From `openai`, `anthropic`, `openaiChat`, `emulator` or `modelFrom`. */
   readonly model: Model;
   /**
    * Returns a model by its name, so that `setModel` and similar methods accept names. `modelFrom` is such a function.
    */
   readonly modelFrom?: ((name: string) => Model) | undefined;
+  /** From `tool` or `builtinTools`, with different names. Default: none. */
   readonly tools?: readonly Tool[] | undefined;
   /** Instructions for the model. */
   readonly system?: string | undefined;
