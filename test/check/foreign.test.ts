@@ -234,7 +234,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     broken: {
       "the result is missing": ["Q01", without(/ToolMessage/)],
       "the call is missing": ["Q02", without(/"weather"/)],
-      "the user speaks between": [
+      "the user speaks in between": [
         "Q01",
         (text) => {
           const [ask, call, ...rest] = JSON.parse(text) as unknown[];

@@ -82,7 +82,7 @@ interface Case {
 const VISIBLE: Readonly<Record<string, Case>> = {
   "T01 no answer to a call": { rule: "Q01", model: "emu-chat", make: gone(2) },
   "T01 no answers at all": { rule: "Q01", model: "emu-groq", make: gone(2, 3) },
-  "T03 the user speaks between": {
+  "T03 the user speaks in between": {
     rule: "Q01",
     model: "emu-chat",
     make: (messages) => [...messages.slice(0, 2), user("wait"), ...messages.slice(2)],

@@ -97,7 +97,10 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   "T01 a call without an output": ["R06", gone(4)],
   "T01 no outputs at all": ["R06", gone(4, 5)],
   "T02 an output without its call": ["R07", gone(2)],
-  "T03 a user message between": ["R08", (input) => [...input.slice(0, 4), user("wait"), ...input.slice(4)]],
+  "T03 a user message in between": [
+    "R08",
+    (input) => [...input.slice(0, 4), user("wait"), ...input.slice(4)],
+  ],
   "T05 a call id that is too long": [
     "R09",
     (input) =>

@@ -193,7 +193,7 @@ const pure: readonly Row[] = [
     body: missingAt("tools[0].function.name"),
   },
   {
-    name: "a choice among no tools",
+    name: "a tool_choice without tools",
     rule: "X-tool-choice",
     broken: hello({ tool_choice: "auto" }),
     mended: hello({ tool_choice: "auto", tools: [look] }),

@@ -211,7 +211,7 @@ const oracles: Readonly<Record<string, Oracle>> = {
       "input[assistant].status: only ours": "items go back as they came",
       "input[assistant].type: only ours": short,
       "input[get_weather].id: only ours":
-        "items go back as they came: a call keeps its id beside its reasoning",
+        "items go back unchanged: a call keeps its id next to its reasoning",
       "input[get_weather].status: only ours": "items go back as they came",
       'input[system].role: ours "system", theirs "developer"': "ours stands in `instructions`",
       "input[user].type: only ours": short,

@@ -40,7 +40,7 @@ test("a callback that another removes during the abort is not called", () => {
   expect(called).toEqual([]);
 });
 
-test("a promise that fails after nobody waits for it any more does no harm", async () => {
+test("a promise that fails after the wait was aborted does no harm", async () => {
   const { signal, abort } = controlled();
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);

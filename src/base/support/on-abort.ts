@@ -42,7 +42,7 @@ export function untilAborted<Value>(
   signal: AbortSignal,
 ): Promise<Value | undefined> {
   if (signal.aborted) {
-    promise.catch(() => undefined); // nobody waits for it any more
+    promise.catch(() => undefined); // its result is no longer awaited
     return Promise.resolve(undefined);
   }
   return new Promise((resolve, reject) => {

@@ -92,7 +92,7 @@ describe("a file that cannot be played back is refused with a reason", () => {
     ["a line that is cut off", fileOf(HEADER, REQUEST).slice(0, -3), "recording_damaged"],
     ["no time", fileOf(HEADER, { type: "event", event: EVENT }), "recording_damaged"],
     ["an invalid event", fileOf(HEADER, { t: 1, type: "event", event: { type: "x" } }), "recording_damaged"],
-    ["data of no request", fileOf(HEADER, { t: 1, type: "data", n: 1, text: "x" }), "recording_damaged"],
+    ["data without a request", fileOf(HEADER, { t: 1, type: "data", n: 1, text: "x" }), "recording_damaged"],
     [
       "data before its head",
       fileOf(HEADER, REQUEST, { t: 1, type: "data", n: 1, text: "x" }),

@@ -74,7 +74,7 @@ test.for([
     "adds a package.json",
     (at: (name: string) => string) => writeFileSync(at("package.json"), '{"type":"commonjs","imports":{}}'),
   ],
-] as const)("somebody %s between the check and the load: the checked bytes run", async ([, change]) => {
+] as const)("if someone %s between the check and the load, the checked bytes run", async ([, change]) => {
   const at = project(FILES);
   const trusted = fileClosure(at("."), [at("t.mjs")]);
   expect(trusted.problem).toBeUndefined();

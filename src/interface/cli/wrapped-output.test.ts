@@ -4,12 +4,17 @@ import { expect, test } from "vitest";
 import { wrapLines } from "./wrapped-output.ts";
 
 test.for([
-  ["between words, the rest indented", "one two three", 8, "one two\n  three"],
-  ["deeper than the line begins", "  one two three", 9, "  one two\n   three"],
-  ["what fits is left alone", "one two\n\nthree\n", 8, "one two\n\nthree\n"],
-  ["a gap goes where the line breaks", "one   two", 5, "one\n two"],
-  ["a longer word stays whole: it is copied", "see /a/very/long/path", 8, "see\n  /a/very/long/path"],
-  ["JSON is left alone", '  "a": "one two three"', 8, '  "a": "one two three"'],
+  ["breaks between words and indents the rest", "one two three", 8, "one two\n  three"],
+  ["indents deeper than the line begins", "  one two three", 9, "  one two\n   three"],
+  ["a line that fits stays unchanged", "one two\n\nthree\n", 8, "one two\n\nthree\n"],
+  ["a gap is dropped where the line breaks", "one   two", 5, "one\n two"],
+  [
+    "a word longer than the line stays whole, so that it can be copied",
+    "see /a/very/long/path",
+    8,
+    "see\n  /a/very/long/path",
+  ],
+  ["JSON stays unchanged", '  "a": "one two three"', 8, '  "a": "one two three"'],
   ["styles take no room", "\u001B[2mone two\u001B[0m", 7, "\u001B[2mone two\u001B[0m"],
   ["wide characters take two columns", "日本 日本", 8, "日本\n  日本"],
 ] as const)("%s", ([, text, columns, rows]) => {

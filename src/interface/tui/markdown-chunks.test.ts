@@ -9,7 +9,7 @@ test.for([
   ["a blank line at the end may still be continued", "a\n\n", ["a\n\n"]],
   ["a fence is not cut", "```\na\n\nb\n```\n\nc", ["```\na\n\nb\n```", "c"]],
   ["a longer fence holds a shorter one", "````\n```\n\nx\n````\n\ny", ["````\n```\n\nx\n````", "y"]],
-  ["an item goes on in the indented line", "- a\n\n  b\n\nc", ["- a\n\n  b", "c"]],
+  ["an item continues on the indented line", "- a\n\n  b\n\nc", ["- a\n\n  b", "c"]],
   ["nothing", "", [""]],
 ] as const)("%s", ([, text, chunks]) => {
   expect(markdownChunks(text)).toEqual(chunks);

@@ -63,7 +63,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   M01: {
     breaks: {
       "thinking alone": of(user(), answer(think()), user()),
-      "thinking behind the text": of(user(), answer(think(), text(), think()), user()),
+      "thinking after the text": of(user(), answer(think(), text(), think()), user()),
       "redacted thinking": of(user(), answer(text(), redacted), user()),
     },
     keeps: { "thinking before the text": of(user(), answer(think(), redacted, text()), user()) },
@@ -78,17 +78,17 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
         head: enabled,
         messages: [user(), answer(text(), think(), use()), user(result())],
       },
-      "the first of two steps without": {
+      "the first of two steps without thinking": {
         head: enabled,
         messages: [user(), answer(use(1)), user(result(1)), answer(think(), use(2)), user(result(2))],
       },
     },
     keeps: {
-      "an earlier turn without": {
+      "an earlier turn without thinking": {
         head: enabled,
         messages: [user(), answer(use()), user(result()), answer(text()), user()],
       },
-      "a later step of the loop without": {
+      "a later step of the loop without thinking": {
         head: enabled,
         messages: [user(), answer(think(), use(1)), user(result(1)), answer(use(2)), user(result(2))],
       },
@@ -111,7 +111,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
     },
     keeps: {
       "an empty thought with a signature": of(user(), answer(think({ thinking: "" }), text()), user()),
-      "words of another origin": of(user(), known(answer(text()), { foreign: true }), user()),
+      "text of another origin": of(user(), known(answer(text()), { foreign: true }), user()),
     },
   },
   M04: {
@@ -139,7 +139,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
     },
     keeps: {
       "thinking of an earlier turn": { head: disabled, messages: [user(), answer(think(), text()), user()] },
-      "an open loop without": { head: disabled, messages: [user(), answer(use()), user(result())] },
+      "an open loop that has none": { head: disabled, messages: [user(), answer(use()), user(result())] },
     },
   },
   M07: {
@@ -211,7 +211,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
     },
     keeps: {
       "a letter": of(user(text("a"))),
-      "blanks beside words": of(user(), answer(text("\n\n"), text("a"), text(" ")), user()),
+      "blanks next to text": of(user(), answer(text("\n\n"), text("a"), text(" ")), user()),
     },
   },
   M15: {
@@ -228,7 +228,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   M17: {
     breaks: {
       "a tool": of(user(), { role: "tool", content: "x" }, user()),
-      nobody: of(user(), { content: "x" }, user()),
+      "no role": of(user(), { content: "x" }, user()),
     },
     keeps: { "a system message": of(user(), { role: "system", content: "x" }, user()) },
   },
@@ -281,7 +281,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       "a mark on thinking": of(user(), answer(think(mark), text()), user()),
       "an index on a call": of(user(), answer(use(1, { index: 0 })), user(result())),
     },
-    keeps: { "fields of a block nobody here knows": of(user({ type: "new_block", whatever: 1 })) },
+    keeps: { "fields of a block of an unknown type": of(user({ type: "new_block", whatever: 1 })) },
   },
   M23: {
     breaks: {
@@ -292,25 +292,21 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   },
   M24: {
     breaks: {
-      "a search that nobody finished": of(user(), answer(text(), search()), user()),
-      "a result behind the next message": of(
+      "an unfinished search": of(user(), answer(text(), search()), user()),
+      "a result after the next message": of(
         user(),
         answer(search()),
         user(),
         answer(found(), text()),
         user(),
       ),
-      "a result alone, of a type nobody knows": of(
-        user(),
-        answer(found("tomorrow_tool_result"), text()),
-        user(),
-      ),
+      "a result alone, of an unknown type": of(user(), answer(found("tomorrow_tool_result"), text()), user()),
       "a result before its call": of(user(), answer(found(), search(), text()), user()),
       "an MCP call alone": of(user(), answer(text(), search({ type: "mcp_tool_use" })), user()),
     },
     keeps: {
       "both in one message": of(user(), answer(search(), found(), text()), user()),
-      "a result of a type nobody knows": of(
+      "a result of an unknown type": of(
         user(),
         answer(search(), found("tomorrow_tool_result"), text()),
         user(),

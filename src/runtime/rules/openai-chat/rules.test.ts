@@ -61,7 +61,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       "a call and nothing": of(user, calls(call())),
       "a call and the user": of(user, calls(call()), user),
       "one of two": of(user, calls(call(1), call(2)), tool(2), user),
-      "a user between": of(user, calls(call()), user, tool()),
+      "a user message in between": of(user, calls(call()), user, tool()),
     },
     keeps: { "both of two": of(user, calls(call(1), call(2)), tool(2), tool(1), user) },
   },
@@ -75,10 +75,17 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   },
   Q03: {
     breaks: {
-      "a call without, to Kimi": to("kimi", user, calls(call()), tool()),
-      "an empty one, to Kimi": to("kimi", user, thought(calls(call()), ""), tool()),
-      "a call without, to DeepSeek": to("deepseek", user, calls(call()), tool()),
-      "the answer after a call without": to("deepseek", user, thought(calls(call())), tool(), says(), user),
+      "a call without reasoning, to Kimi": to("kimi", user, calls(call()), tool()),
+      "empty reasoning, to Kimi": to("kimi", user, thought(calls(call()), ""), tool()),
+      "a call without reasoning, to DeepSeek": to("deepseek", user, calls(call()), tool()),
+      "an answer without reasoning after a call": to(
+        "deepseek",
+        user,
+        thought(calls(call())),
+        tool(),
+        says(),
+        user,
+      ),
       "an earlier turn with a call": to(
         "deepseek",
         user,
@@ -89,12 +96,12 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
         says(),
         user,
       ),
-      "null is none": to("deepseek", user, thought(calls(call()), null), tool()),
+      "reasoning that is null": to("deepseek", user, thought(calls(call()), null), tool()),
     },
     keeps: {
       "a turn without calls, to DeepSeek": to("deepseek", user, says(), user),
-      "an empty one, to DeepSeek": to("deepseek", user, thought(calls(call()), ""), tool()),
-      "an answer without, to Kimi": to("kimi", user, thought(calls(call())), tool(), says(), user),
+      "empty reasoning, to DeepSeek": to("deepseek", user, thought(calls(call()), ""), tool()),
+      "an answer without reasoning, to Kimi": to("kimi", user, thought(calls(call())), tool(), says(), user),
       "thinking switched off": {
         vendor: "kimi",
         head: { model: "m", thinking: { type: "disabled" } },
@@ -134,9 +141,9 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   },
   Q05: {
     breaks: {
-      "a thought of somebody else": to("deepseek", user, { ...thought(says()), $foreign: true }, user),
+      "a thought of another origin": to("deepseek", user, { ...thought(says()), $foreign: true }, user),
     },
-    keeps: { "words of somebody else": to("deepseek", user, { ...says(), $foreign: true }, user) },
+    keeps: { "text of another origin": to("deepseek", user, { ...says(), $foreign: true }, user) },
   },
   Q06: {
     breaks: {
@@ -169,7 +176,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       ),
     },
     keeps: {
-      "the same words twice": to(
+      "the same text twice": to(
         "openrouter",
         user,
         says({ reasoning_details: [{ type: "reasoning.text", text: "hm", id: "reasoning-text-1" }] }),
@@ -190,7 +197,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       ),
     },
     keeps: {
-      "an answer between": to(
+      "an answer in between": to(
         "mistral",
         user,
         calls(call(1, "abcdefgh1")),
@@ -228,7 +235,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
     keeps: { "calls and no content": of(user, { role: "assistant", tool_calls: [call()] }, tool()) },
   },
   Q10: {
-    breaks: { "a bot": of({ role: "bot", content: "x" }), nobody: of({ content: "x" }) },
+    breaks: { "a bot": of({ role: "bot", content: "x" }), "no role": of({ content: "x" }) },
     keeps: { "a developer": of({ role: "developer", content: "x" }, user) },
   },
   Q11: {
@@ -252,7 +259,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
         calls({ id: "call_1", type: "custom", custom: { name: "f", input: "as it is" } }),
         tool(),
       ),
-      "arguments that are no JSON": of(
+      "arguments that are not JSON": of(
         user,
         calls({ id: "call_1", type: "function", function: { name: "f", arguments: "{" } }),
         tool(),

@@ -85,7 +85,7 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
         { type: "web_search_call", id: "ws_1", status: "completed", $group: "r1" },
         msg(),
       ],
-      "a foreign history, where only the place tells": [
+      "a foreign history, in which only the position counts": [
         user,
         without(rs(), "$group"),
         without(msg(), "$group"),
@@ -177,8 +177,8 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
   },
   R08: {
     breaks: {
-      "a user between": [user, fc(), user, out()],
-      "a developer message between": [user, fc(), developer, out()],
+      "a user message in between": [user, fc(), user, out()],
+      "a developer message in between": [user, fc(), developer, out()],
     },
     keeps: { "calls, then outputs, then the user": [user, fc(1), fc(2), out(1), out(2), user] },
   },
@@ -227,10 +227,10 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
     keeps: { "one response after the other": [user, msg(1), msg(2), developer, msg(3, { $group: "r2" })] },
   },
   R16: {
-    breaks: { "a payload of somebody else": [user, rs(1, { $foreign: true }), msg()] },
+    breaks: { "a payload of another origin": [user, rs(1, { $foreign: true }), msg()] },
     keeps: {
       "a payload of this origin": [user, rs(), msg()],
-      "words of somebody else": [user, without(msg(1, { $foreign: true }), "id")],
+      "text of another origin": [user, without(msg(1, { $foreign: true }), "id")],
     },
   },
   R17: {
