@@ -17,7 +17,7 @@ import type { Store, Waiting } from "../../runtime/log/index.ts";
 import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
 import { HostedTurns } from "./hosted-turns.ts";
 
-/** What is known of a session before it is opened: enough to choose its model and the folder of its tools. */
+/** Facts about a session before it is opened: enough to choose its model and the folder of its tools. */
 export interface StoredFacts extends Pick<SessionFacts, "cwd" | "settings"> {
   readonly id: string;
 }

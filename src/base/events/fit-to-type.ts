@@ -1,7 +1,7 @@
 /**
- * Reads what is plainly meant in an event that is not what its type says. A caller in JavaScript passes `null` for an
- * absent option, a number without end is `null` in JSON, and a permission function may return anything. Earlier versions
- * wrote such events unchecked, and their sessions must stay readable.
+ * Reads the plain meaning of an event that does not match its type. A caller in JavaScript passes `null` for an absent
+ * option, `Infinity` is `null` in JSON, and a permission function may return anything. Earlier versions wrote such
+ * events unchecked, and their sessions must stay readable.
  */
 
 import { isObject, type JsonObject } from "../support/index.ts";
@@ -29,7 +29,7 @@ function withoutNulls(value: JsonObject): JsonObject {
   );
 }
 
-/** `maxItems` without an end keeps all. */
+/** An absent `maxItems` (`Infinity`) keeps everything. */
 function fitSettings(settings: unknown): unknown {
   if (!isObject(settings)) return settings;
   const { replay } = settings;

@@ -210,8 +210,8 @@ const CHECKS: ReadonlyMap<unknown, readonly (readonly [string, Check])[]> = new 
 );
 
 /**
- * Returns the event as its type says, or what is wrong with its fields. Events of an unknown type are returned as they
- * are.
+ * Returns the event in the form of its type, or what is wrong with its fields. Events of an unknown type are returned
+ * unchanged.
  */
 export function typedEvent<Event extends JsonObject>(event: Event): Event | string {
   const problem = eventProblem(event);

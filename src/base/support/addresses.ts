@@ -8,7 +8,7 @@ import { hexHash } from "./short-hash.ts";
 /** A user name or a password before the host. One that a parser drops (`http://@host`) counts too. */
 const USER = /^[a-z][a-z\d+.-]*:[/\\]*[^/\\?#]*@/i;
 
-/** What is wrong with a base URL, as the end of a sentence. Undefined if nothing is. */
+/** Returns what is wrong with a base URL, as the end of a sentence, or undefined. */
 export function addressProblem(text: string): string | undefined {
   const url = parsed(text);
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))

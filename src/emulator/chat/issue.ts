@@ -1,5 +1,5 @@
 /**
- * Turns parts into what is issued: call ids in the vendor's form, sealed details, and an entry in the issued record for
+ * Turns parts into issued output: call ids in the vendor's form, sealed details, and an entry in the issued record for
  * what may come back.
  */
 

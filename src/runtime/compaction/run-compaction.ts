@@ -194,7 +194,7 @@ class CompactionRun {
     ];
   }
 
-  /** The first entry of about the newer half of what was read. Always advances. */
+  /** The first entry of roughly the newer half of the entries that were read. Always advances. */
   #halfOf(from: number): number {
     const rest = this.#entries.slice(from, this.#first);
     const half = rest.reduce((sum, entry) => sum + sizeOf(entry), 0) / 2;

@@ -22,7 +22,7 @@ export function previousOnPath(path: readonly LoggedEvent[], seq: number): numbe
   return path[path.findIndex((event) => event.seq === seq) - 1]?.seq ?? -1;
 }
 
-/** Undoing a message leads to what came before it; undoing an edit leads to what was there before the edit. */
+/** Undoing a message leads to the event before it; undoing an edit restores the path from before the edit. */
 export function undoTo(path: readonly LoggedEvent[]): number {
   const last = lastMessageOf(path);
   if (last === undefined) throw codedError("nothing_to_undo", "there is no message to undo");

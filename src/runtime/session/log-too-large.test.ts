@@ -94,7 +94,7 @@ describe("a log that is full", () => {
 
 describe("a turn that is running when the log becomes full", () => {
   test("fails if its answer does not fit, with its response closed and one end", async () => {
-    const { session, reopened } = await limited(answers(LARGEST / 7));
+    const { session, reopened } = await limited(answers(LARGEST / 8));
     const result = await session.send(leaving(6000)).result();
     expect(result).toMatchObject({ status: "failed", error: TOO_LARGE });
     await session.close();

@@ -220,7 +220,7 @@ export class ResponsesDecoder implements StreamDecoder {
       events.push({ type: "delta", outputIndex, channel, part, text: value });
   }
 
-  /** Passes on what was not streamed as one delta: some servers send only `done` (failures.md R05). */
+  /** Passes on text that was not streamed, as one delta: some servers send only `done` (failures.md R05). */
   #rest(
     outputIndex: number,
     item: OpenItem,

@@ -3,7 +3,7 @@
  * program.
  *
  * A program runs at the provider and calls our tools. Its calls name it (`caller`), and they and its output may arrive
- * in later responses than the program. So this depends on what was sent of earlier responses.
+ * in later responses than the program. So this depends on which items of earlier responses were sent.
  */
 
 import { objectOf, sliceMember, stringOf, stringValue, tryParseJson } from "../../../base/support/index.ts";

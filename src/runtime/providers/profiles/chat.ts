@@ -165,7 +165,7 @@ const PROFILES = [
   chatProfile(
     "openrouter",
     { ...COMPATIBLE, reasoningFields: ["reasoning_details"], thinkingSwitch: "reasoning" },
-    { "chat.reasoningFields": "V08", maxCallIdLength: "T05: OpenAI is behind it" },
+    { "chat.reasoningFields": "V08", maxCallIdLength: "T05: OpenAI stands behind it" },
     { maxCallIdLength: 64 },
   ),
   chatProfile(
@@ -258,7 +258,7 @@ const PROFILES = [
     {
       "chat.reasoningFields": "assumed: both are in its answers",
       "chat.sendEffort": "assumed: translated for each provider",
-      maxCallIdLength: "BerriAI/litellm#16895: Gemini's signature is in the id",
+      maxCallIdLength: "BerriAI/litellm#16895: Gemini's signature stands in the id",
     },
   ),
   chatProfile(

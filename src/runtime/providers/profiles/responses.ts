@@ -33,7 +33,7 @@ const RESPONSES: Profile = {
     sendStore: "F8",
     sendPromptCacheKey: "K02",
     hostedOmit: "T14",
-    omitsAlone: "law 1: ids refer only to thoughts; P01, P12",
+    omitsAlone: "law 1: by id nobody names anything but thoughts; P01, P12",
     unitesParameters: "I01, E11: without ciphertext the thoughts cannot come back",
   },
 };

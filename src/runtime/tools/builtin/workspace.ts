@@ -76,7 +76,7 @@ export async function openDirectory(located: Located): Promise<OpenDirectory> {
   return { handle, at: pathsInside(handle, real) };
 }
 
-/** Runs `work` on what was opened, and closes it in every case. */
+/** Runs `work` on the opened file or directory, and always closes it. */
 export async function closing<Opened extends Pick<OpenDirectory, "handle">, Result>(
   opening: Promise<Opened>,
   work: (opened: Opened) => Promise<Result>,
