@@ -208,8 +208,7 @@ export class HostedTurns {
       entry.result = publicResult(result);
       entry.turn = undefined;
       entry.request = undefined;
-      // The log was removed before the turn began. That is how it ended, and only we know.
-      const isOver = entry.ended || (!entry.begun && result.error?.code === "log_replaced");
+      const isOver = entry.ended || (!entry.begun && UNRECORDED.has(result.error?.code));
       // Otherwise the log and the list of waiting turns say as much as we know.
       if (!isOver) this.#entries.delete(turn.id);
       if (!isOver && !entry.begun && promised) this.#parts.owes();
@@ -242,6 +241,9 @@ export class HostedTurns {
       this.#entries.delete(id);
   }
 }
+
+/** The log was removed before the turn began, or refused its first events. That is how it ended, and only we know. */
+const UNRECORDED: ReadonlySet<string | undefined> = new Set(["log_replaced", "event_invalid"]);
 
 export const CANCELLED: TurnResult = { status: "cancelled", text: "", usage: NO_USAGE, steps: 0 };
 

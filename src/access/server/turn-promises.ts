@@ -75,7 +75,12 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
   const [state, request] = [hosted.turns.view(turn), hosted.turns.requestOf(turn)];
   if (state !== undefined && request !== undefined)
     return { state, differsFrom: async (now) => differenceOf(now, request) };
-  if (state?.result?.error?.code === "log_replaced") return { state, differsFrom: async () => undefined };
+  const code = state?.result?.error?.code;
+  if (
+    state !== undefined &&
+    (code === "log_replaced" || (code === "event_invalid" && state.firstSeq === undefined))
+  )
+    return { state, differsFrom: async () => undefined };
   return hosted.withSession("read", async (session) => {
     // The list is read before the log: a turn leaves it only when the log has its end.
     const list = session.access === "read" ? await hosted.waiting.list() : undefined;
