@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -24,4 +25,13 @@ test("the fields of a profile have the order that kept logs have", () => {
     expect(now.get(name)?.filter((field) => fields.includes(field))).toEqual(
       fields.filter((field) => now.get(name)?.includes(field)),
     );
+});
+
+/**
+ * Evidence is logged with its profile, so even a reworded one makes every resumed session log its settings again. Change
+ * the hash only together with a change that is worth that.
+ */
+test("the profiles are logged as before, to the letter", () => {
+  const hash = createHash("sha256").update(JSON.stringify(PROFILES)).digest("hex");
+  expect(hash.slice(0, 16)).toBe("bad982cfb721580f");
 });
