@@ -6,7 +6,12 @@
 import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
 import { type Issue, issuesToMessage } from "./issue-list.ts";
 import { cloneJson, jsonSchemaValidator } from "./json-schema.ts";
-import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard-schema.ts";
+import {
+  isStandardSchema,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+} from "./standard-schema.ts";
 
 export type InputVerdict =
   | { readonly ok: true; readonly value: unknown }
@@ -83,13 +88,30 @@ function toParameters(schema: JsonObject, invalid: Invalid): JsonObject {
 
 async function validateStandard(schema: StandardSchema, input: unknown): Promise<InputVerdict> {
   try {
-    const result = await schema["~standard"].validate(input);
+    const result = await (zodResult(schema, input) ?? schema["~standard"].validate(input));
     if (result.issues === undefined) return { ok: true, value: result.value };
     return { ok: false, message: issuesToMessage(result.issues.map(toIssue)) };
   } catch (error) {
     // A refinement that throws is a bug in the tool, but the model still needs an answer to its call.
     return { ok: false, message: `(input): the check itself failed: ${messageOf(error)}` };
   }
+}
+
+/**
+ * zod's `validate` tries a schema synchronously first. It starts an asynchronous refinement twice and abandons the first
+ * promise, whose rejection would end the process (zod 4.6). Its own asynchronous parser does neither.
+ */
+function zodResult(schema: StandardSchema, input: unknown): Promise<StandardResult<unknown>> | undefined {
+  const { safeParseAsync } = schema as { readonly safeParseAsync?: (value: unknown) => Promise<ZodResult> };
+  if (schema["~standard"].vendor !== "zod" || typeof safeParseAsync !== "function") return undefined;
+  return safeParseAsync
+    .call(schema, input)
+    .then(({ data, error }) => (error === undefined ? { value: data } : { issues: error.issues }));
+}
+
+interface ZodResult {
+  readonly data?: unknown;
+  readonly error?: { readonly issues: readonly StandardIssue[] } | undefined;
 }
 
 function toIssue(issue: StandardIssue): Issue {

@@ -27,6 +27,20 @@ function codeOfThrown(action: () => unknown): string | undefined {
 }
 
 describe("a tool with a zod schema", () => {
+  test("runs an asynchronous refinement once, and survives one that rejects", async () => {
+    let runs = 0;
+    const input = z.object({ city: z.string() }).refine(async () => {
+      runs += 1;
+      return Promise.reject(new Error("no gazetteer"));
+    });
+    const look = tool({ name: "look", description: "Look.", input, run: () => undefined });
+    expect(await look.validate({ city: "Rome" })).toEqual({
+      ok: false,
+      message: expect.stringContaining("no gazetteer"),
+    });
+    expect(runs).toBe(1);
+  });
+
   const weather = tool({
     name: "get_weather",
     description: "Weather of a city",

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 
 import type { EventDraft, PermissionDecisionEvent, ToolCall, ToolStatus } from "../../base/events/index.ts";
-import { codeOf, isObject, messageOf } from "../../base/support/index.ts";
+import { codeOf, isObject, messageOf, untilAborted } from "../../base/support/index.ts";
 import { permissionFor, type ToolAccess } from "../tools/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer, TurnContext } from "./context.ts";
 
@@ -65,7 +65,10 @@ export async function permission(
       const answer = await waiting;
       return await record(context, decided("person", answer, requestId), answer);
     }
-    return decided("function", checked(await paused(context, () => waiting(ask))), requestId);
+    const answer = paused(context, () => waiting(ask)).then(checked);
+    const decision = await untilAborted(answer, context.signal);
+    if (decision === undefined) return { allowed: false, drafts: [], ...notRun(context) };
+    return decided("function", decision, requestId);
   } catch (error) {
     if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
     return decided(

@@ -261,6 +261,16 @@ describe("permissions", () => {
     },
   );
 
+  test("end with the turn if the function never answers", async () => {
+    const { session } = await scriptedSession([{ output: [call("write")] }], {
+      tools: [writes([])],
+      permissions: () => new Promise(() => undefined),
+    });
+    const turn = session.send("go");
+    for await (const event of turn) if (event.type === "permission_request") turn.cancel();
+    expect((await turn.result()).status).toBe("cancelled");
+  });
+
   test("log request and decision, with the hash of the arguments, before the tool starts", async () => {
     const { session } = await scriptedSession(
       [{ output: [call("write", { a: 1 })] }, { output: [say("x")] }],

@@ -7,7 +7,7 @@
  */
 
 import type { EventDraft, ToolCall, ToolStatus } from "../../base/events/index.ts";
-import { assertNever, codeOf, messageOf } from "../../base/support/index.ts";
+import { assertNever, codeOf, messageOf, untilAborted } from "../../base/support/index.ts";
 import {
   createRegistry,
   expandParallelCall,
@@ -115,7 +115,9 @@ async function prepareTool(
   tool: Tool,
   input: unknown,
 ): Promise<Prepared> {
-  const checked = await tool.validate(input);
+  // The schema may be the caller's own code, which must not outlast the turn.
+  const checked = await untilAborted(tool.validate(input), context.signal);
+  if (checked === undefined) return { call, ...notRun(context) };
   if (!checked.ok)
     return failed(call, `not executed: the arguments do not fit "${call.name}": ${checked.message}`);
   return {
