@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore, openai } from "../../src/index.ts";
 import { salvageLog, writeSession } from "../../src/runtime/log/index.ts";
+import { frameOpen, LF, splitLines } from "../../src/runtime/log/line-framing.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { scripted } from "../emulator/emulator-client.ts";
 import { calls, echoTool, impatientClock, KEY, says, thought } from "../failures/harness.ts";
@@ -55,6 +56,15 @@ async function goesOn(emulator: Emulator, lines: Uint8Array): Promise<void> {
     .map(({ verdict }) => verdict);
   expect([verdicts.length > 0, verdicts.filter((verdict) => verdict === "refused")]).toEqual([true, []]);
 }
+
+test("the reason for a lost line with a right checksum names the wrong field", async () => {
+  const { bytes } = await story();
+  const [first = Buffer.alloc(0)] = [...splitLines(bytes)].map(({ line }) => line);
+  const envelope = '"v":1,"seq":1,"id":"ev_1","at":"2026-01-01T00:00:00.000Z","epoch":1';
+  const broken = frameOpen(`{${envelope},"type":"title","title":7`);
+  const { lost } = salvageLog(Buffer.concat([first, LF, broken]), { session: "story" });
+  expect(JSON.stringify(lost)).toContain("title: title is not a string");
+});
 
 const linesIn = (bytes: Uint8Array): readonly string[] =>
   Buffer.from(bytes).toString("utf8").split("\n").slice(0, -1);

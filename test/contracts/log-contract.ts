@@ -86,6 +86,8 @@ export function describeLogContract(
         code: "event_invalid",
         message: expect.stringContaining("notice: message is not a string"),
       });
+      const nowhere: EventDraft = { type: "branch", to: 7, why: "undo" };
+      await expect(log.append([nowhere])).rejects.toMatchObject({ code: "event_invalid" });
       await log.append([notice("c")]);
       expect(messagesOf(log.events)).toEqual(["a", "c"]);
     });

@@ -125,6 +125,16 @@ describe("the refusal names the field", () => {
     [{ type: "notice", code: 1, message: "" }, "notice: code is not a string"],
     [{ type: "title" }, "title: title is not a string"],
     [{ type: "branch", to: null, why: "undo" }, "branch: to is not a number"],
+    [{ type: "branch", to: 1.5, why: "undo" }, "branch: to is 1.5, which is not an earlier event"],
+    [{ type: "branch", to: 99, why: "undo" }, "branch: to is 99, which is not an earlier event"],
+    [
+      { type: "compaction", before: 99, summary: "" },
+      "compaction: before is 99, which is not an earlier event",
+    ],
+    [
+      { type: "user_message", by: "a robot", content: [] },
+      'user_message: by is "a robot", which this version does not know',
+    ],
     [{ type: "user_message", by: "person", content: {} }, "user_message: content is not a list"],
     [
       { type: "user_message", by: "person", content: [{ type: "text" }] },

@@ -95,7 +95,7 @@ const SHAPES: EventShapes = {
   },
   settings: { ...anywhere, settings },
   title: { ...anywhere, title: text },
-  user_message: { ...anywhere, by: text, content: listOf(inputPart), purpose },
+  user_message: { ...anywhere, by: oneOf("person", "runtime"), content: listOf(inputPart), purpose },
   response_start: {
     ...inResponse,
     step: count,
@@ -110,7 +110,7 @@ const SHAPES: EventShapes = {
   reasoning: {
     ...item,
     opaque: flag,
-    parts: listOf(shapeOf<ReasoningPart>({ kind: text, text })),
+    parts: listOf(shapeOf<ReasoningPart>({ kind: oneOf("summary", "text"), text })),
     startedAt: text,
     durationMs: count,
   },
@@ -213,11 +213,31 @@ const CHECKS: ReadonlyMap<unknown, readonly (readonly [string, Check])[]> = new 
  * Returns the event in the form of its type, or what is wrong with its fields. Events of an unknown type are returned
  * unchanged.
  */
-export function typedEvent<Event extends JsonObject>(event: Event): Event | string {
+export function typedEvent<Event extends JsonObject>(
+  event: Event,
+  seq: unknown = event["seq"],
+): Event | string {
   const problem = eventProblem(event);
-  if (problem === undefined) return event;
+  if (problem === undefined) return referenceProblem(event, seq) ?? event;
   const fitted = fitToType(event);
   return eventProblem(fitted) === undefined ? (fitted as Event) : problem;
+}
+
+/** The numbers by which an event refers to earlier ones, and the lowest of them. */
+const REFERENCES: Readonly<Record<string, readonly [name: string, lowest: number]>> = {
+  branch: ["to", -1],
+  compaction: ["before", 0],
+  response_start: ["leftOutAs", 0],
+};
+
+/** An event can only refer to what comes before it. `seq` is its own number. */
+function referenceProblem(event: JsonObject, seq: unknown): string | undefined {
+  const type = String(event["type"]);
+  const [name = "", lowest = 0] = (Object.hasOwn(REFERENCES, type) ? REFERENCES[type] : undefined) ?? [];
+  const value = event[name];
+  if (typeof value !== "number") return undefined;
+  const fits = Number.isInteger(value) && value >= lowest && (typeof seq !== "number" || value <= seq);
+  return fits ? undefined : `${type}: ${name} is ${value}, which is not an earlier event`;
 }
 
 function eventProblem(event: JsonObject): string | undefined {

@@ -103,6 +103,7 @@ const tool = shapeOf<ToolSpec>({
   strict: unlessAbsent(flag),
 });
 
+const policy = oneOf("all", "since_last_user", "none");
 const maxItems = fields({ maxItems: count } satisfies Record<string, Check>);
 
 export const settings = shapeOf<Settings>({
@@ -113,7 +114,7 @@ export const settings = shapeOf<Settings>({
   system: optional(text),
   tools: listOf(tool),
   hosted: listOf(json),
-  replay: (value) => (typeof value === "string" ? undefined : maxItems(value)),
+  replay: (value) => (typeof value === "string" ? policy(value) : maxItems(value)),
   foreign: optional(text),
   profile,
   capabilities,

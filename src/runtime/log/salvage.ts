@@ -9,8 +9,9 @@ import {
   isItemEvent,
   type LoggedEvent,
   type ResponseStart,
+  parseCheckedLine,
 } from "../../base/events/index.ts";
-import { type Clock, codedError, systemClock } from "../../base/support/index.ts";
+import { type Clock, codedError, messageOf, systemClock } from "../../base/support/index.ts";
 import { readable, startsOf, withoutReasoning } from "./erase.ts";
 import { assertFormat, checkedLine, frameLine, LF, splitLines } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
@@ -205,7 +206,18 @@ function problemOf(pending: readonly Line[], seq: number): string {
   const [first] = pending;
   if (first === undefined) return `event ${seq} is missing`;
   if (first.event !== undefined) return `event ${first.event.seq} is where event ${seq} should be`;
-  return first.raw.includes(0x00) ? "zeros where a line should be" : "the checksum does not match";
+  if (first.raw.includes(0x00)) return "zeros where a line should be";
+  return checkedLine(first.raw) === undefined ? "the checksum does not match" : fieldProblem(first.raw);
+}
+
+/** What the reader refuses in a line whose checksum is right. */
+function fieldProblem(raw: Buffer): string {
+  try {
+    parseCheckedLine(checkedLine(raw) ?? "");
+    return "it is not part of this log";
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** Replaces a lost line. The first event of a log names its session, so that one is rebuilt. */
