@@ -137,7 +137,7 @@ export const WRITES: readonly Case[] = [
       expect(events.at(-1)).toMatchObject({ type: "notice", code: "erased" });
       return true;
     },
-    again: { code: 1, says: /nowhere/ },
+    again: { code: 1, says: /not found in this session/ },
     changes: ["s"],
   },
   {
