@@ -26,6 +26,8 @@ Makes a release from the branch main. In a temporary clone it sets the version i
 dates the Unreleased section of CHANGELOG.md, builds, packs, and tests the tarball in an empty folder on two Nodes. If
 all of this works, it commits and tags vVERSION here. A failure or Ctrl-C leaves the repository as it was.
 
+VERSION is greater than the version in package.json, or equal to it if that version has no tag.
+
   --dry-run   do everything in the clone and show the result; the repository stays as it is
   --publish   after that, publish the tested tarball with npm publish (a prerelease gets the tag "next")
   --help      show this text
@@ -43,7 +45,7 @@ await runMain("release", async () => {
   }
   const root = process.cwd();
   const manifest = await readManifest(root);
-  checkVersion(options.version, manifest.version);
+  await checkVersion(root, options.version, manifest.version);
   const problems = await releaseProblems(root, options, manifest);
   if (problems.length > 0) {
     throw new StepError(
@@ -64,7 +66,7 @@ async function release(root, folder, { version, dryRun, publish }, manifest) {
   await cloneRepository(root, clone);
   report("✓ cloned the repository and installed its dependencies");
   writeVersion(clone, version, new Date().toISOString().slice(0, 10));
-  report(`✓ version ${manifest.version} → ${version}`);
+  report(`✓ version ${manifest.version === version ? version : `${manifest.version} → ${version}`}`);
   const { tarball, summary } = await buildAndPack(clone, folder);
   report(`✓ built and packed ${summary}`);
   const nodes = await findNodes(join(folder, "other-node"), report);
@@ -105,7 +107,7 @@ function publishNote(manifest) {
   const problems = publishProblems(manifest);
   return problems.length === 0
     ? "Would not publish: --publish is not given."
-    : `Cannot publish yet: ${problems.join("; ")}.`;
+    : `Cannot publish: ${problems.join("; ")}.`;
 }
 
 /** @returns {{ version: string, dryRun: boolean, publish: boolean } | undefined} undefined if help is wanted */

@@ -7,19 +7,37 @@ import { run } from "./commands.mjs";
 import { StepError, UsageError } from "./errors.mjs";
 import { isGreater, parseVersion } from "./semver.mjs";
 
-/** The registry shows these fields, and a published version cannot be changed. */
+/** This project requires these fields: the registry shows them, and a published version cannot be changed. */
 const PUBLISHED_FIELDS = ["repository", "homepage", "bugs", "author"];
 
 export const BRANCH = "main";
 
-/** Throws a UsageError if the version cannot follow the current one. */
-export function checkVersion(version, current) {
-  if (parseVersion(version) === undefined) {
+/**
+ * Throws a UsageError unless the version is greater than the current one. The current version is allowed too, until it
+ * has a tag.
+ */
+export async function checkVersion(root, version, current) {
+  const parsed = parseVersion(version);
+  if (parsed === undefined) {
     throw new UsageError(`"${version}" is not a semantic version such as 1.2.3 or 1.2.3-beta.1`);
   }
-  if (!isGreater(version, current)) {
-    throw new UsageError(`version ${version} is not greater than the current version ${current}`);
+  if (!parsed.numbers.every(Number.isSafeInteger)) {
+    throw new UsageError(`npm accepts no number above ${Number.MAX_SAFE_INTEGER} in a version: "${version}"`);
   }
+  if (version.includes("+")) {
+    throw new UsageError(`npm drops build metadata: give ${version.split("+")[0]} instead of ${version}`);
+  }
+  if (version === current) {
+    if (!(await hasTag(root, version))) return;
+    throw new UsageError(`version ${version} is already released: the tag v${version} exists`);
+  }
+  if (!isGreater(version, current)) {
+    throw new UsageError(`version ${version} is lower than the current version ${current}`);
+  }
+}
+
+async function hasTag(root, version) {
+  return (await git(root, "tag", "--list", `v${version}`)) !== "";
 }
 
 /** @returns the parsed package.json of the folder, which must be the top of a git repository */
@@ -39,8 +57,7 @@ export async function releaseProblems(root, { version, publish }, manifest) {
   if (branch !== BRANCH) problems.push(`the branch is ${branch || "detached"}, not ${BRANCH}`);
   const changed = await git(root, "status", "--porcelain");
   if (changed !== "") problems.push(`the git tree is not clean:\n${indent(changed)}`);
-  if ((await git(root, "tag", "--list", `v${version}`)) !== "")
-    problems.push(`the tag v${version} already exists`);
+  if (await hasTag(root, version)) problems.push(`the tag v${version} already exists`);
   const identity = await git(root, "var", "GIT_COMMITTER_IDENT").catch(asUndefined);
   if (identity === undefined) problems.push("git has no user.name and user.email to commit with");
   problems.push(...fileProblems(root, version, manifest));
@@ -68,7 +85,7 @@ export function publishProblems(manifest) {
   const missing = PUBLISHED_FIELDS.filter((name) => (manifest[name] ?? "") === "");
   return [
     ...(manifest.private === true ? ["package.json is private"] : []),
-    ...(missing.length > 0 ? [`package.json lacks ${missing.join(", ")}: npm publish needs them`] : []),
+    ...(missing.length > 0 ? [`package.json lacks ${missing.join(", ")}: add them before publishing`] : []),
   ];
 }
 

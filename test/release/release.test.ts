@@ -45,7 +45,9 @@ test("a dry run shows the change and changes nothing", async () => {
   expect(code).toBe(0);
   expect(output).toContain('+  "version": "0.2.0"');
   expect(output).toContain("Would tag v0.2.0.");
-  expect(output).toContain("Cannot publish yet: package.json lacks repository, homepage, bugs, author");
+  expect(output).toContain(
+    "Cannot publish: package.json lacks repository, homepage, bugs, author: add them before publishing.",
+  );
   expect(repository.state()).toEqual(before);
 });
 
@@ -54,13 +56,34 @@ test.for([
   [["0.2.0", "0.3.0"], "give one version"],
   [["two"], '"two" is not a semantic version'],
   [["v0.2.0"], '"v0.2.0" is not a semantic version'],
-  [["0.1.0"], "version 0.1.0 is not greater than the current version 0.1.0"],
-  [["0.1.0-beta.1"], "version 0.1.0-beta.1 is not greater"],
+  [["99999999999999999999.0.0"], "npm accepts no number above 9007199254740991 in a version"],
+  [["0.2.0+build"], "npm drops build metadata: give 0.2.0 instead of 0.2.0+build"],
+  [["0.1.0-beta.1"], "version 0.1.0-beta.1 is lower than the current version 0.1.0"],
   [["0.2.0", "--force"], "Unknown option '--force'"],
 ] as const)("wrong arguments %j are an error without a stack trace", async ([args, message]) => {
   const { code, output } = await new ReleaseRepository().release(args);
   expect([code, output]).toEqual([2, expect.stringContaining(`release: ${message}`)]);
   expect(output.trimEnd().split("\n")).toHaveLength(1);
+});
+
+test("the current version can be released once", async () => {
+  const repository = new ReleaseRepository({
+    "CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A thing.\n",
+  });
+  const first = await repository.release(["0.1.0"]);
+  expect([first.code, first.output]).toEqual([0, expect.stringContaining("committed and tagged v0.1.0")]);
+  expect(repository.git("show", "--name-only", "--format=%s", "HEAD").split("\n")).toEqual([
+    "Release 0.1.0",
+    "",
+    "CHANGELOG.md",
+  ]);
+  const before = repository.state();
+  const second = await repository.release(["0.1.0"]);
+  expect(second).toEqual({
+    code: 2,
+    output: "release: version 0.1.0 is already released: the tag v0.1.0 exists\n",
+  });
+  expect(repository.state()).toEqual(before);
 });
 
 test("--dry-run that npm kept for itself is an error", async () => {
@@ -89,7 +112,7 @@ test("every reason against a release is named at once", async () => {
     "  - the git tree is not clean:",
     "  - the tag v0.2.0 already exists",
     "  - the Unreleased section of CHANGELOG.md is empty: describe what has changed",
-    "  - package.json lacks repository, homepage, bugs, author: npm publish needs them",
+    "  - package.json lacks repository, homepage, bugs, author: add them before publishing",
   ]);
   expect(repository.state()).toEqual(before);
 });
