@@ -29,7 +29,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
       "usage",
       "--format xml: use one of text, json, yaml (see throughline inspect --help)",
     ],
-    [["sessions", "nope"], "usage", "unknown command; throughline sessions has list, show"],
+    [["sessions", "nope"], "usage", "unknown command nope; throughline sessions has list, show"],
     [["models", "nope"], "model_invalid", 'unknown provider "nope"; use one of emulator, openai'],
     [["check", "--last", "--format", "nope"], "format_unknown", 'unknown format "nope"'],
     [["check", "nowhere.json"], "file_unreadable", "cannot read nowhere.json: no such file"],

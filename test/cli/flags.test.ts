@@ -210,7 +210,7 @@ test("--max-steps ends the turn at the limit: exit 4, the calls not run, and the
   const { emulator, env } = await emulatorOf();
   const ran = await run(place, ["-p", "--max-steps", "2", "Do the five-step chain."], { env });
   expect(ran).toMatchObject({ code: 4, out: "" });
-  expect(ran.err).toContain("throughline: the turn ended incomplete: max_steps\n");
+  expect(ran.err).toContain("throughline: the turn stopped at a limit: max_steps\n");
   const { events } = await onlyLog(place);
   expect(eventsOf(events, "turn_end")).toMatchObject([
     { status: "incomplete", reason: "max_steps", steps: 2 },

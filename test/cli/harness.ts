@@ -241,8 +241,8 @@ export function expectNoTrace({ err, out }: Pick<Ran, "err" | "out">): void {
 export async function expectFailedTurn(place: Place, ran: Ran, code: string, exit = 1): Promise<string> {
   expect(ran).toMatchObject({ code: exit, out: "" });
   const last = ran.err.trimEnd().split("\n").at(-1) ?? "";
-  expect(last).toMatch(/^throughline: the turn ended failed: \[/);
-  expect(last).toContain(`[${code}]`);
+  expect(last).toMatch(/^throughline: the turn failed: ./);
+  expect(last.endsWith(` [${code}]`), last).toBe(true);
   expectNoTrace(ran);
   const { events } = await onlyLog(place);
   expect(eventsOf(events, "turn_end").map(({ status, error }) => [status, error?.code])).toEqual([

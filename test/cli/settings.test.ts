@@ -85,7 +85,7 @@ describe("config", () => {
     [["config", "set", "providers.x.baseUrl", "http://x"], "config_value_invalid", "providers.x.dialect"],
     [["config", "trust"], "project_config_missing", "nothing to trust"],
     [["config", "set", "effort"], "usage", "missing argument; usage: throughline config set <key> <value>"],
-    [["config", "nope"], "usage", "unknown command; throughline config has list, get"],
+    [["config", "nope"], "usage", "unknown command nope; throughline config has list, get"],
   ] as const)("%j gives one line and exit 2, and writes nothing", async ([args, code, part]) => {
     const place = newPlace();
     const ran = await run(place, args);

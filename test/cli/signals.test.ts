@@ -69,7 +69,7 @@ describe("a signal in the middle of a turn", () => {
     running.kill("SIGINT");
     const ran = await running.ended;
     expect(ran).toMatchObject({ code: 130, out: "" });
-    expect(ran.err).toMatch(/\nthroughline: the turn ended cancelled\n$/);
+    expect(ran.err).toMatch(/\nthroughline: the turn was cancelled\n$/);
   });
 
   test("SIGINT while a tool runs: the tool gets the signal, its result is recorded, the process exits", async () => {

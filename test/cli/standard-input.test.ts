@@ -60,7 +60,7 @@ test("a large prompt is sent whole; if it exceeds the model's context, that is a
   const input = "word ".repeat(600_000);
   const ran = await run(place, ["-p"], { env, input });
   expect(ran).toMatchObject({ code: 4, out: "" });
-  expect(ran.err).toContain("the turn ended incomplete: [context_length_exceeded]");
+  expect(ran.err).toMatch(/the turn stopped at a limit: .+ \[context_length_exceeded\]\n/);
   expect(await sentText(place)).toEqual([input.trim()]);
   expect(emulator.report().totals).toMatchObject({ requests: 1 });
 });

@@ -97,6 +97,9 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   change("truncate", (body) => {
     const [keepTurns, from] = [body.number("keepTurns"), body.number("from")];
     body.done();
+    if (keepTurns !== undefined && (!Number.isInteger(keepTurns) || keepTurns < 1)) {
+      throw codedError("keep_turns_invalid", "keepTurns must be a whole number, 1 or more");
+    }
     if (keepTurns !== undefined && from === undefined) return (session) => session.keepLastTurns(keepTurns);
     if (from !== undefined && keepTurns === undefined) return (session) => session.truncateFrom(from);
     throw codedError("field_invalid", "give either keepTurns or from");

@@ -42,6 +42,7 @@ export {
   type IncompleteTurn,
   type StoppedTurn,
   type Turn,
+  TURN_ENDINGS,
   type TurnEnding,
   type TurnResult,
   turnResult,

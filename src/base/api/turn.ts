@@ -93,13 +93,21 @@ export function turnResult({ status, reason, error, output, text, usage, steps }
   }
 }
 
+/** How a turn ended that did not complete: the predicate of a sentence about the turn. */
+export const TURN_ENDINGS = {
+  failed: "failed",
+  incomplete: "stopped at a limit",
+  cancelled: "was cancelled",
+  interrupted: "was interrupted",
+} as const satisfies Record<Exclude<TurnStatus, "completed">, string>;
+
 /** Returns the text of a completed turn and throws for every other. */
 export function completedText(result: TurnResult): string {
   if (result.status === "completed") return result.text;
   const { status, error, reason } = result;
   throw new ThroughlineError({
     code: asErrorCode(error?.code, `turn_${status}`),
-    message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
+    message: error?.message ?? `the turn ${TURN_ENDINGS[status]}${reason === undefined ? "" : `: ${reason}`}`,
     details: { status, reason, error },
   });
 }

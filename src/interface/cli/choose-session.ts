@@ -40,9 +40,10 @@ export async function resolveSession(
 ): Promise<string> {
   if (choice.last || choice.name === undefined) {
     if (choice.last && choice.name === undefined) return lastOf(store, cwd, warn, "start one with a prompt");
+    const what = choice.orFile === true ? "a session or a file" : "a session";
     throw codedError(
       "usage",
-      choice.last ? "give a session or --last, not both" : "no session given: name one, or use --last",
+      choice.last ? `give ${what} or --last, not both` : `give ${what}, or use --last`,
     );
   }
   return byName(store, choice.name, choice.orFile === true ? "file or session" : "session");

@@ -3,13 +3,14 @@
  * the earlier reasoning. It plays if there is no terminal to chat on.
  */
 
+import { TURN_ENDINGS } from "../../base/api/index.ts";
 import { fileStore } from "../../runtime/log/index.ts";
 import { emulator } from "../../runtime/models/index.ts";
 import { createAgent, type Session } from "../../runtime/session/index.ts";
 import { tool, type Tool } from "../../runtime/tools/index.ts";
 import { sessionsFolder } from "../config/index.ts";
 import { EXIT } from "./exit-codes.ts";
-import { inert } from "./inert-text.ts";
+import { inert, inertLine } from "./inert-text.ts";
 import { ProgressLines } from "./show-progress.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
@@ -75,7 +76,8 @@ async function play(session: Session, prompt: string, terminal: Terminal): Promi
   const { status, text, error } = await turn.result();
   terminal.stdout.write(`${inert(text)}\n`);
   if (status !== "completed") {
-    terminal.stdout.write(`the turn ended ${status}${error === undefined ? "" : `: ${error.message}`}\n`);
+    const why = error === undefined ? "" : `: ${inertLine(error.message, 500)} [${error.code}]`;
+    terminal.stdout.write(`the turn ${TURN_ENDINGS[status]}${why}\n`);
   }
   return stop() ?? unread() ?? (status === "completed" ? undefined : EXIT.turnFailed);
 }

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
-import { codedError, type ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
 import { isBundle, readWholeFile, SESSION_ID } from "../../runtime/log/index.ts";
 import { sessionsFolder } from "../config/index.ts";
@@ -59,6 +59,16 @@ export function historyFile(path: string): HistoryFile {
     throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Runs `read` and names the file in an error about its content. */
+export function namingFile<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (codeOf(error) !== "input_invalid") throw error;
+    throw codedError("input_invalid", `${path}: ${messageOf(error)}`, error);
   }
 }
 

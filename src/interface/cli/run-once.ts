@@ -1,6 +1,6 @@
 /** Runs one prompt: the answer goes to stdout, progress to stderr, and the exit code reports the outcome. */
 
-import type { ModelView } from "../../base/api/index.ts";
+import { type ModelView, TURN_ENDINGS } from "../../base/api/index.ts";
 import {
   isEphemeral,
   NO_USAGE,
@@ -153,12 +153,13 @@ function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Term
     if (neededPermission) terminal.stderr.write(`throughline: ${NEEDED}\n`);
     return;
   }
+  const { status, reason, error } = result;
   const why =
-    result.error === undefined ? (result.reason ?? "") : `[${result.error.code}] ${result.error.message}`;
-  terminal.stderr.write(
-    `throughline: the turn ended ${result.status}${why === "" ? "" : `: ${inertLine(why, 500)}`}\n`,
-  );
-  if (result.reason === "context") terminal.stderr.write("To undo the message: throughline undo --last\n");
+    error === undefined
+      ? inertLine(reason ?? "", 500)
+      : `${inertLine(error.message, 500)} [${inertLine(error.code, 100)}]`;
+  terminal.stderr.write(`throughline: the turn ${TURN_ENDINGS[status]}${why === "" ? "" : `: ${why}`}\n`);
+  if (reason === "context") terminal.stderr.write("To undo the message: throughline undo --last\n");
 }
 
 const NEEDED =

@@ -47,7 +47,7 @@ export class ProgressLines {
       return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`];
     }
     if (event.type === "retry")
-      return [`! ${event.error.message}; retrying in ${formatDuration(event.delayMs)}`];
+      return [`! ${event.error.message} · retrying in ${formatDuration(event.delayMs)}`];
     return event.type === "notice" ? [`! ${event.message}`] : [];
   }
 

@@ -68,7 +68,7 @@ function flagOf(flags: string): string {
 function tooMany(command: Command): string {
   if (command.commands.length > 0) {
     const names = command.commands.map((one) => one.name()).join(", ");
-    return `unknown command; ${nameOf(command)} has ${names}`;
+    return `unknown command ${command.args[0] ?? ""}; ${nameOf(command)} has ${names}`;
   }
   const takes = argumentsOf(command);
   return `too many arguments: ${nameOf(command)} takes ${takes === "" ? "none" : takes}`;

@@ -39,8 +39,8 @@ export function endCut(path: readonly LoggedEvent[], from: number): EventDraft |
 }
 
 /** The event that drops what comes before the last turns, or undefined if there is nothing to drop. */
-export function frontCut(path: readonly LoggedEvent[], keepTurns: number): EventDraft | undefined {
-  const before = lastTurnsFrom(path, keepTurns);
+export function frontCut(path: readonly LoggedEvent[], count: number): EventDraft | undefined {
+  const before = lastTurnsFrom(path, count);
   const earlier = path.findLast((event): event is Compaction => event.type === "compaction");
   // Keeping more turns than are left must not bring back what an earlier cut removed.
   if (path.length === 0 || (earlier !== undefined && earlier.before >= before)) return undefined;
@@ -83,10 +83,10 @@ const GROUP_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** The seq of the message that opens the nth turn from the end. */
-function lastTurnsFrom(path: readonly LoggedEvent[], keepTurns: number): number {
+function lastTurnsFrom(path: readonly LoggedEvent[], count: number): number {
   const messages = path.filter((event) => event.type === "user_message" && event.by === "person");
-  if (!Number.isInteger(keepTurns) || keepTurns < 1) {
-    throw codedError("keep_turns_invalid", "keepTurns must be a whole number, 1 or more");
+  if (!Number.isInteger(count) || count < 1) {
+    throw codedError("keep_turns_invalid", "count must be a whole number, 1 or more");
   }
-  return messages.at(-keepTurns)?.seq ?? messages[0]?.seq ?? 0;
+  return messages.at(-count)?.seq ?? messages[0]?.seq ?? 0;
 }

@@ -16,7 +16,7 @@ import { previewFromLog, rebuildRequest } from "../../../runtime/session/index.t
 import { amount } from "../amount.ts";
 import { crashLeft } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
-import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
+import { historyFile, looksLikeFile, namingFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import { eventNames, lostBefore } from "../lost-lines.ts";
 import { modelNamed } from "../project-model.ts";
@@ -89,10 +89,8 @@ async function check(name: string | undefined, flags: CheckFlags): Promise<Repor
 }
 
 function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report {
-  const { format, version, pieces, findings, notes } = checkHistory(content, {
-    format: parseFormat(flags.format),
-    vendor: flags.vendor,
-  });
+  const options = { format: parseFormat(flags.format), vendor: flags.vendor };
+  const { format, version, pieces, findings, notes } = namingFile(file, () => checkHistory(content, options));
   const said = version === undefined ? "" : `, version ${version}`;
   return { checked: file, format, what: `${format}${said}, ${amount(pieces, "item")}`, findings, notes };
 }

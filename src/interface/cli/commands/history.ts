@@ -93,10 +93,9 @@ export function editCommand(terminal: Terminal, finish: Finish): Command {
     new Command("edit")
       .description("Change an earlier message and answer it, on a new branch")
       .usage("[options] <session> <seq> <text...>")
-      .argument(
-        "<words...>",
-        "the session (omit it with --last), the number of the message, and the new text",
-      ),
+      .argument("<session>", "the session's id, a unique prefix of it, or its title; omit it with --last")
+      .argument("[seq]", "the number of the message")
+      .argument("[text...]", "the new text"),
   ).addHelpText(
     "after",
     `
@@ -107,7 +106,13 @@ Examples:
   throughline edit --last 12 "and in Rome?"`,
   );
   return runOptions(command, { choosesSession: false }).action(
-    async (words: readonly string[], flags: LastFlag & RunFlags) => {
+    async (
+      first: string,
+      second: string | undefined,
+      rest: readonly string[],
+      flags: LastFlag & RunFlags,
+    ) => {
+      const words = second === undefined ? [first] : [first, second, ...rest];
       const [name, seq, ...text] = flags.last === true ? [undefined, ...words] : words;
       if (seq === undefined || text.length === 0) {
         throw codedError(

@@ -38,7 +38,7 @@ import { amount } from "../amount.ts";
 import { blobsBeside } from "../blobs-beside.ts";
 import { emptyText, tailText } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
-import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
+import { historyFile, looksLikeFile, namingFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import { readProblem } from "../read-problem.ts";
 import { type LastFlag, sessionNamed, withLog } from "../session-argument.ts";
@@ -139,12 +139,14 @@ async function repairFile(
   flags: RepairFlags,
   terminal: Terminal,
 ): Promise<Report> {
-  const { format, text, changes, remaining, notes } = repairHistory(content, {
+  const options = {
     format: parseFormat(flags.format),
     vendor: flags.vendor,
     error: flags.error,
     dropReasoning: flags.dropReasoning,
-  });
+  };
+  const repaired = namingFile(path, () => repairHistory(content, options));
+  const { format, text, changes, remaining, notes } = repaired;
   const report = { repaired: path, format, changes, remaining, notes };
   if (flags.dryRun === true) return report;
   if (flags.output === "-") {

@@ -35,6 +35,7 @@ export function sessionsCommand(terminal: Terminal, finish: (code: number) => vo
   const sessions = new Command("sessions")
     .description("List, show, search, rename, remove, export, import and erase sessions")
     .helpCommand("help [command]", "Show the help of a command")
+    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
     .addHelpText(
       "after",
       `
@@ -221,7 +222,7 @@ async function remove(
   for (const name of flags.last === true && names.length === 0 ? [undefined] : names) {
     ids.push(await sessionNamed(name, flags));
   }
-  if (ids.length === 0) throw codedError("usage", "no session given: name one or more, or use --last");
+  if (ids.length === 0) throw codedError("usage", "give one or more sessions, or use --last");
   if (flags.yes !== true) {
     terminal.stderr.write(`would remove ${ids.join(", ")}; add --yes to do it\n`);
     return EXIT.usage;
