@@ -5,11 +5,12 @@
 
 import type { IncomingMessage } from "node:http";
 
+import type { ErrorCode } from "../../base/support/index.ts";
 import type { AccessKeys } from "./access-keys.ts";
 
 export interface Denial {
   readonly status: number;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   /** The request carried a key, and it was wrong. */
   readonly wrongKey?: true;
@@ -155,6 +156,6 @@ function cookiesNamed(request: IncomingMessage, name: string): readonly string[]
     .map((pair) => pair.slice(name.length + 1));
 }
 
-function refuse(status: number, code: string, message: string): Denial {
+function refuse(status: number, code: ErrorCode, message: string): Denial {
   return { status, code, message };
 }
