@@ -32,6 +32,8 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
     [["sessions", "nope"], "usage", "unknown command nope; throughline sessions has list, show"],
     [["models", "nope"], "model_invalid", 'unknown provider "nope"; use one of emulator, openai'],
     [["check", "--last", "--format", "nope"], "format_unknown", 'unknown format "nope"'],
+    [["check"], "usage", "give a session or a file, or use --last"],
+    [["repair"], "usage", "give a session or a file, or use --last"],
     [["check", "nowhere.json"], "file_unreadable", "cannot read nowhere.json: no such file"],
     [
       ["-p", "hi", "--output-schema", "nowhere"],
@@ -106,6 +108,14 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
     expect(ran).toMatchObject({ code: 2, out: "" });
     expect(ran.err).toMatch(/\[model_invalid\]\n[^]*\n\s+at .+main\.js/);
   });
+});
+
+test.for(["check", "repair"])("%s names a file that it cannot parse", async (command) => {
+  const place = newPlace();
+  place.write("bad.json", '{"a":');
+  const ran = await run(place, [command, "bad.json"]);
+  expectProblem(ran, 2, "input_invalid");
+  expect(ran.err).toContain("throughline: bad.json: the JSON is incomplete");
 });
 
 describe("a tools file", () => {

@@ -167,6 +167,10 @@ test("missing resources and impossible operations each have a status and a code"
     400,
     "field_invalid",
   ]);
+  expect(await post(parts, "/api/sessions/s1/truncate", { keepTurns: 0 })).toEqual([
+    400,
+    "keep_turns_invalid",
+  ]);
   expect(await get(parts, "/")).toEqual([404, undefined]);
   expect(parts.problems).toEqual([]);
 });
