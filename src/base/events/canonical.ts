@@ -7,6 +7,7 @@ import type { RawJson } from "../support/index.ts";
 import type { ErrorInfo } from "./error-info.ts";
 import type { Origin } from "./origin.ts";
 import type { Settings } from "./settings.ts";
+import type { Usage } from "./usage.ts";
 
 export interface Envelope {
   readonly v: 1;
@@ -18,18 +19,6 @@ export interface Envelope {
   readonly epoch: number;
   readonly turn?: string | undefined;
   readonly response?: string | undefined;
-}
-
-/** The tokens that a response, a turn or a session used. */
-export interface Usage {
-  readonly inputTokens: number;
-  /** The part of `inputTokens` that the provider read from its cache. */
-  readonly cachedTokens: number;
-  readonly outputTokens: number;
-  /** The part of `outputTokens` that is reasoning. */
-  readonly reasoningTokens: number;
-  /** What the context held in the end, if the counts above are sums over several passes of the provider's server. */
-  readonly contextTokens?: number | undefined;
 }
 
 /** A part of a user message. `data` is base64; `blob` names bytes next to the log, as the log records large data. */
@@ -393,15 +382,4 @@ export function isItemEvent(event: LoggedEvent): event is ItemEvent {
     event.type === "hosted_item" ||
     event.type === "other_item"
   );
-}
-
-export const NO_USAGE: Usage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
-
-export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-  };
 }

@@ -1,7 +1,8 @@
 /** The ephemeral events: live only, never logged. The log has what they showed as an item or a `partial`. */
 
-import type { LoggedEvent, Usage } from "./canonical.ts";
+import type { LoggedEvent } from "./canonical.ts";
 import type { ErrorInfo } from "./error-info.ts";
+import type { Usage } from "./usage.ts";
 
 interface Live {
   readonly turn: string;

@@ -31,3 +31,4 @@ export {
   type ToolSpec,
 } from "./settings.ts";
 export { typedEvent } from "./validate-event.ts";
+export { addUsage, NO_USAGE, type Usage } from "./usage.ts";

@@ -14,7 +14,6 @@ import type {
   LeftOut,
   ReasoningPart,
   UnreadThought,
-  Usage,
 } from "./canonical.ts";
 import type { ErrorInfo } from "./error-info.ts";
 import { fitToType } from "./fit-to-type.ts";
@@ -33,6 +32,7 @@ import {
   shapeOf,
   text,
 } from "./shape.ts";
+import type { Usage } from "./usage.ts";
 import { origin, settings } from "./validate-settings.ts";
 
 /** The envelope is checked before, and an item is text that is never parsed here. */

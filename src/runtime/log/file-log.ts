@@ -278,9 +278,7 @@ export class FileLog implements Log {
     return events;
   }
 
-  /**
-   * The copy is durable before the original is cut. If the process is killed in between, the next writer starts over.
-   */
+  /** The copy is durable before the original is cut. A writer that is killed in between leaves both to the next. */
   #saveTornTail(file: number, tail: Uint8Array): void {
     removeUnfinished(dirname(this.location), this.session);
     const saved = saveAside(this.location.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
