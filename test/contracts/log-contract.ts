@@ -87,7 +87,9 @@ export function describeLogContract(
         message: expect.stringContaining("notice: message is not a string"),
       });
       const nowhere: EventDraft = { type: "branch", to: 7, why: "undo" };
-      await expect(log.append([nowhere])).rejects.toMatchObject({ code: "event_invalid" });
+      const halfAnItem = itemDraft('{"type":"reasoning"');
+      for (const bad of [nowhere, halfAnItem, itemDraft("not json"), itemDraft("")])
+        await expect(log.append([bad])).rejects.toMatchObject({ code: "event_invalid" });
       await log.append([notice("c")]);
       expect(messagesOf(log.events)).toEqual(["a", "c"]);
     });

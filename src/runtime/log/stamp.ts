@@ -1,7 +1,15 @@
 /** The only place where events get their envelope. */
 
 import { type LoggedEvent, typedEvent } from "../../base/events/index.ts";
-import { type Clock, codedError, createIdSource, type IdSource, isoTime } from "../../base/support/index.ts";
+import {
+  type Clock,
+  codedError,
+  createIdSource,
+  type IdSource,
+  isOneValue,
+  isoTime,
+  tryParseJson,
+} from "../../base/support/index.ts";
 import type { AppendDraft } from "./log.ts";
 
 export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -46,9 +54,22 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
 /** An event that a reader would refuse must not be written: the session could not be opened again. */
 function readable(draft: AppendDraft, seq: number): AppendDraft {
   const typed = typedEvent(draft, seq);
-  if (typeof typed === "string")
-    throw codedError("event_invalid", `cannot log an event that is not valid: ${typed}`);
+  const problem = typeof typed === "string" ? typed : itemProblem(typed);
+  if (typeof typed === "string" || problem !== undefined)
+    throw codedError("event_invalid", `cannot log an event that is not valid: ${problem}`);
   return typed;
+}
+
+/** An item goes into its line as it is, so it must look like the text of one JSON value. It is not parsed: some are large. */
+function itemProblem(draft: AppendDraft): string | undefined {
+  const items =
+    "item" in draft ? [draft.item] : "late" in draft ? (draft.late ?? []).map(({ item }) => item) : [];
+  return items.every(looksLikeJson) ? undefined : `${draft.type}: item is not the text of a JSON value`;
+}
+
+function looksLikeJson(item: unknown): boolean {
+  if (typeof item !== "string" || !isOneValue(item)) return false;
+  return ["{}", "[]", '""'].includes(`${item.at(0)}${item.at(-1)}`) || tryParseJson(item) !== undefined;
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(["v", "seq", "epoch"]);
