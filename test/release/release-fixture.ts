@@ -133,6 +133,7 @@ export class ReleaseRepository {
       ...Object.fromEntries(inherited),
       HOME: this.#home,
       TMPDIR: this.temporary,
+      NODE_DISABLE_COMPILE_CACHE: "1", // npm keeps its cache in the temporary folder from Node 22 on
       GIT_CONFIG_GLOBAL: "/dev/null",
       THROUGHLINE_NODES: "",
       npm_config_cache: join(this.#home, "cache"),
