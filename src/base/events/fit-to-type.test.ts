@@ -70,6 +70,21 @@ describe("settings that an earlier version logged unchecked are readable", () =>
   });
 });
 
+test("a reference to a later event stays damage, even if another field fits only by its meaning", () => {
+  const branch = {
+    v: 1,
+    seq: 3,
+    id: "ev_3",
+    at: "t",
+    epoch: 1,
+    turn: null,
+    type: "branch",
+    to: 9,
+    why: "undo",
+  };
+  expect(() => read(branch)).toThrow("branch: to is 9, which is not an earlier event");
+});
+
 describe("what a permission function returned in an earlier version", () => {
   const EVENT = {
     v: 1,

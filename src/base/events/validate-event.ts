@@ -218,9 +218,9 @@ export function typedEvent<Event extends JsonObject>(
   seq: unknown = event["seq"],
 ): Event | string {
   const problem = eventProblem(event);
-  if (problem === undefined) return referenceProblem(event, seq) ?? event;
-  const fitted = fitToType(event);
-  return eventProblem(fitted) === undefined ? (fitted as Event) : problem;
+  const fitted = problem === undefined ? event : (fitToType(event) as Event);
+  if (problem !== undefined && eventProblem(fitted) !== undefined) return problem;
+  return referenceProblem(fitted, seq) ?? fitted;
 }
 
 /** The numbers by which an event refers to earlier ones, and the lowest of them. */

@@ -207,13 +207,14 @@ function problemOf(pending: readonly Line[], seq: number): string {
   if (first === undefined) return `event ${seq} is missing`;
   if (first.event !== undefined) return `event ${first.event.seq} is where event ${seq} should be`;
   if (first.raw.includes(0x00)) return "zeros where a line should be";
-  return checkedLine(first.raw) === undefined ? "the checksum does not match" : fieldProblem(first.raw);
+  const text = checkedLine(first.raw);
+  return text === undefined ? "the checksum does not match" : fieldProblem(text);
 }
 
 /** What the reader refuses in a line whose checksum is right. */
-function fieldProblem(raw: Buffer): string {
+function fieldProblem(text: string): string {
   try {
-    parseCheckedLine(checkedLine(raw) ?? "");
+    parseCheckedLine(text);
     return "it is not part of this log";
   } catch (error) {
     return messageOf(error);
