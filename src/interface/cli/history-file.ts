@@ -18,6 +18,17 @@ import { isBundle, readWholeFile, SESSION_ID } from "../../runtime/log/index.ts"
 import { sessionsFolder } from "../config/index.ts";
 import { readProblem } from "./read-problem.ts";
 
+/** The flags that say what a file with another tool's history is. */
+export const FORMAT_FLAG = [
+  "--format <name>",
+  `for a file: assume this format instead of detecting it: ${Object.keys(FORMATS).join(", ")}`,
+] as const;
+
+export const VENDOR_FLAG = [
+  "--vendor <name>",
+  "for chat messages: apply this vendor's rules, e.g. deepseek, kimi, mistral, groq",
+] as const;
+
 export interface HistoryFile {
   /** The folder and id for the store, if the file is a Throughline log. */
   readonly log: { readonly folder: string; readonly id: string } | undefined;

@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 
-import { checkHistory, type Finding, findingsOf, FORMATS } from "../../../diagnostics/check/index.ts";
+import { checkHistory, type Finding, findingsOf } from "../../../diagnostics/check/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
 import {
   bundleLog,
@@ -16,7 +16,14 @@ import { previewFromLog, rebuildRequest } from "../../../runtime/session/index.t
 import { amount } from "../amount.ts";
 import { crashLeft } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
-import { historyFile, looksLikeFile, namingFile, parseFormat } from "../history-file.ts";
+import {
+  FORMAT_FLAG,
+  historyFile,
+  looksLikeFile,
+  namingFile,
+  parseFormat,
+  VENDOR_FLAG,
+} from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import { eventNames, lostBefore } from "../lost-lines.ts";
 import { modelNamed } from "../project-model.ts";
@@ -49,14 +56,8 @@ export function checkCommand(terminal: Terminal, finish: (code: number) => void)
       "-m, --model <provider/model[:effort]>",
       "for a session: check the next request as if it went to this model",
     )
-    .option(
-      "--format <name>",
-      `for a file: assume this format instead of detecting it: ${Object.keys(FORMATS).join(", ")}`,
-    )
-    .option(
-      "--vendor <name>",
-      "for chat messages: apply this vendor's rules, e.g. deepseek, kimi, mistral, groq",
-    )
+    .option(...FORMAT_FLAG)
+    .option(...VENDOR_FLAG)
     .option("--json", "print the findings as JSON")
     .addHelpText(
       "after",

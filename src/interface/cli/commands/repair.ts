@@ -10,13 +10,7 @@ import { Command } from "commander";
 import type { OverrideAction } from "../../../base/events/index.ts";
 import { writeFilePieces } from "../../../base/files/index.ts";
 import { codedError, codeOf, isThroughlineError } from "../../../base/support/index.ts";
-import {
-  type Change,
-  type Finding,
-  findingsOf,
-  FORMATS,
-  repairHistory,
-} from "../../../diagnostics/check/index.ts";
+import { type Change, type Finding, findingsOf, repairHistory } from "../../../diagnostics/check/index.ts";
 import {
   bundleLog,
   damageOf,
@@ -38,7 +32,14 @@ import { amount } from "../amount.ts";
 import { blobsBeside } from "../blobs-beside.ts";
 import { emptyText, tailText } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
-import { historyFile, looksLikeFile, namingFile, parseFormat } from "../history-file.ts";
+import {
+  FORMAT_FLAG,
+  historyFile,
+  looksLikeFile,
+  namingFile,
+  parseFormat,
+  VENDOR_FLAG,
+} from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import { readProblem } from "../read-problem.ts";
 import { type LastFlag, sessionNamed, withLog } from "../session-argument.ts";
@@ -78,14 +79,8 @@ export function repairCommand(terminal: Terminal, finish: (code: number) => void
     .option("--dry-run", "show what would change without writing anything")
     .option("--error <text>", "also repair what caused this error from the API")
     .option("--drop-reasoning", "leave out encrypted reasoning, to continue with another model or account")
-    .option(
-      "--format <name>",
-      `for a file: assume this format instead of detecting it: ${Object.keys(FORMATS).join(", ")}`,
-    )
-    .option(
-      "--vendor <name>",
-      "for chat messages: apply this vendor's rules, e.g. deepseek, kimi, mistral, groq",
-    )
+    .option(...FORMAT_FLAG)
+    .option(...VENDOR_FLAG)
     .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
