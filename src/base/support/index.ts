@@ -4,6 +4,7 @@ export { addAll } from "./add-all.ts";
 export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts";
 export { assertNever } from "./assert-never.ts";
 export { Broadcast } from "./broadcast.ts";
+export { closestTo, didYouMean } from "./closest.ts";
 export { type Clock, isoTime, systemClock } from "./clock.ts";
 export { asErrorCode, ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 export {
