@@ -21,6 +21,7 @@ export type {
   SwitchPreview,
   Turn,
   TurnOptions,
+  TurnResponseOptions,
   TurnResult,
 } from "./base/api/index.ts";
 export type {

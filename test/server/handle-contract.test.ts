@@ -6,6 +6,7 @@
 import { expect, test } from "vitest";
 
 import { diffRequests } from "../../src/base/api/index.ts";
+import { toLine } from "../../src/base/events/index.ts";
 import type { LoggedEvent, SessionEvent, SessionHandle, Turn } from "../../src/index.ts";
 import { isEphemeral } from "../../src/index.ts";
 import { afterTest } from "../contracts/file-fixture.ts";
@@ -117,6 +118,41 @@ const SCENARIOS: readonly Scenario[] = [
       expect(a).toEqual(b);
       expect(await logged()).toEqual(a);
       return a;
+    },
+  },
+  {
+    name: "a turn as text and as a response",
+    options: () => ({
+      script: [{ output: [say("I look."), call("look")] }, { output: [say("It is sunny.")] }],
+      tools: [anyTool("look", () => "sun", { access: "read" })],
+    }),
+    play: async (handle) => {
+      const turn = handle.send("Hello");
+      const response = turn.toResponse({ headers: { "access-control-allow-origin": "https://a.example" } });
+      const text = await all(turn.textStream);
+      expect(text.join("")).toBe("I look.\n\nIt is sunny.");
+      const frames = (await response.text()).split("\n\n").filter((frame) => frame !== "");
+      const logged = frames
+        .filter((frame) => frame.startsWith("id: "))
+        .map((frame) => JSON.parse(frame.slice(frame.indexOf("data: ") + 6)) as unknown);
+      const events = (await all(turn)).filter((event) => !isEphemeral(event));
+      expect(comparable(logged)).toEqual(comparable(events.map((event) => JSON.parse(toLine(event)))));
+      const result = frames.at(-1) ?? "";
+      expect(result.split("\n")[0]).toBe("event: result");
+      expect(JSON.parse(result.slice(result.indexOf("data: ") + 6))).toMatchObject({
+        status: "completed",
+        text: "It is sunny.",
+      });
+      return [response.status, [...response.headers]];
+    },
+  },
+  {
+    name: "a client that stops reading a response",
+    options: plain,
+    play: async (handle) => {
+      const turn = handle.send("Hello");
+      await turn.toResponse().body?.cancel();
+      return (await turn.result()).status;
     },
   },
   {

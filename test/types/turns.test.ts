@@ -16,6 +16,7 @@ import type {
   SessionHandle,
   StoppedTurn,
   Turn,
+  TurnResponseOptions,
   TurnResult,
   TurnStatus,
 } from "../../src/index.ts";
@@ -140,5 +141,15 @@ test("wrong options of `send` do not compile", () => {
     session.send("Hello", { keepEvents: false });
     // @ts-expect-error with a schema, too, there is no option `schema`
     session.send("Hello", { output: z.object({}), schema: 1 });
+  });
+});
+
+test("a turn has its text as a stream and itself as a web response", () => {
+  compileOnly(async (turn: Turn, options: TurnResponseOptions) => {
+    for await (const text of turn.textStream) expectTypeOf(text).toEqualTypeOf<string>();
+    expectTypeOf(turn.toResponse()).toEqualTypeOf<Response>();
+    expectTypeOf(turn.toResponse(options)).toEqualTypeOf<Response>();
+    // @ts-expect-error headers are names and values
+    turn.toResponse({ headers: 1 });
   });
 });

@@ -30,6 +30,7 @@ export {
   type SwitchPreview,
   type Turn,
   type TurnOptions,
+  type TurnResponseOptions,
   type TurnResult,
   type TurnState,
 } from "../../base/api/index.ts";

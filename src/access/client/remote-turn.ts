@@ -6,7 +6,10 @@
 import {
   completedText,
   type StoppedTurn,
+  textOf,
   type Turn,
+  turnResponse,
+  type TurnResponseOptions,
   type TurnResult,
   type TurnState,
   turnResult,
@@ -58,6 +61,14 @@ export class RemoteTurn implements Turn {
 
   async text(): Promise<string> {
     return completedText(await this.result());
+  }
+
+  get textStream(): AsyncIterable<string> {
+    return textOf(this);
+  }
+
+  toResponse(options?: TurnResponseOptions): Response {
+    return turnResponse(this, options);
   }
 
   /** Best effort: if the server cannot be reached, the result says so. */

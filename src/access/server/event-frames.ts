@@ -3,7 +3,8 @@
  * all of them and released with the batch.
  */
 
-import { type SessionEvent, toLine } from "../../base/events/index.ts";
+import { eventFrame } from "../../base/api/index.ts";
+import type { SessionEvent } from "../../base/events/index.ts";
 
 const written = new WeakMap<readonly SessionEvent[], Buffer>();
 
@@ -11,14 +12,8 @@ const written = new WeakMap<readonly SessionEvent[], Buffer>();
 export function sharedFrames(batch: readonly SessionEvent[]): Buffer {
   let bytes = written.get(batch);
   if (bytes === undefined) {
-    bytes = Buffer.from(batch.map(frameOf).join(""));
+    bytes = Buffer.from(batch.map((event) => eventFrame(event)).join(""));
     written.set(batch, bytes);
   }
   return bytes;
-}
-
-export function frameOf(event: SessionEvent): string {
-  return "seq" in event
-    ? `id: ${event.seq}\ndata: ${toLine(event)}\n\n`
-    : `data: ${JSON.stringify(event)}\n\n`;
 }

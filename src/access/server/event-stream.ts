@@ -9,11 +9,12 @@
 
 import type { ServerResponse } from "node:http";
 
+import { eventFrame } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
 import { onAbort } from "../../base/support/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { Backlog } from "./backlog.ts";
-import { frameOf, sharedFrames } from "./event-frames.ts";
+import { sharedFrames } from "./event-frames.ts";
 import type { HostedSession, StateFrame } from "./hosted-session.ts";
 
 /** How many bytes of live events may wait for one client. Anything it misses is in the log. */
@@ -99,7 +100,7 @@ class EventClient {
       for await (const event of session.events({ after: this.#after })) {
         if (!(await this.#hasRoom())) return;
         this.#after = event.seq;
-        this.#send(Buffer.from(frameOf(event)));
+        this.#send(Buffer.from(eventFrame(event)));
       }
       this.#write(Buffer.from(`event: live\ndata: {"seq":${this.#after}}\n\n`));
       await this.#follow(session, swapped);

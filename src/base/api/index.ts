@@ -5,6 +5,7 @@
 
 export type { Decision } from "../events/index.ts";
 export type { AgentHandle, OpenHandleOptions, SessionSummary } from "./agent-handle.ts";
+export { eventFrame } from "./event-frame.ts";
 export {
   HTTP_API_VERSION,
   type HttpError,
@@ -44,6 +45,8 @@ export {
   type Turn,
   TURN_ENDINGS,
   type TurnEnding,
+  type TurnResponseOptions,
   type TurnResult,
   turnResult,
 } from "./turn.ts";
+export { textOf, turnResponse } from "./turn-streams.ts";

@@ -56,6 +56,12 @@ export type IncompleteReason =
   | "time"
   | (string & {});
 
+/** Options of `Turn.toResponse`. */
+export interface TurnResponseOptions {
+  /** Headers to add or replace, for example those of CORS. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
 /** A running turn and its events. Leaving its loop early, iterating it twice or not at all does not affect the turn. */
 export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   readonly id: string;
@@ -63,6 +69,16 @@ export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   result(): Promise<TurnResult<Output>>;
   /** Resolves to the answer's text. Rejects unless the turn completed. */
   text(): Promise<string>;
+  /**
+   * The text of all answers of the turn as the model writes it: those before its calls too, with a blank line between
+   * two. Text that a repeated request repeats comes once. Ends with the turn, however it ends.
+   */
+  readonly textStream: AsyncIterable<string>;
+  /**
+   * Returns the turn as a response of server-sent events: every event in the frames of the HTTP API, then `event:
+   * result` with the `TurnResult`. A client that disconnects does not stop the turn; pass its signal to `send` for that.
+   */
+  toResponse(options?: TurnResponseOptions): Response;
   /** Stops the turn. It ends as `cancelled`. */
   cancel(): void;
 }

@@ -3,7 +3,15 @@
  * turn.
  */
 
-import { completedText, type Turn, type TurnOptions, type TurnResult } from "../../base/api/index.ts";
+import {
+  completedText,
+  textOf,
+  type Turn,
+  type TurnOptions,
+  turnResponse,
+  type TurnResponseOptions,
+  type TurnResult,
+} from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
 import { Broadcast, codedError, onAbort } from "../../base/support/index.ts";
 import { TURN_CANCELLED } from "../turn/index.ts";
@@ -48,6 +56,14 @@ export class TurnHandle implements Turn {
 
   async text(): Promise<string> {
     return completedText(await this.#result);
+  }
+
+  get textStream(): AsyncIterable<string> {
+    return textOf(this);
+  }
+
+  toResponse(options?: TurnResponseOptions): Response {
+    return turnResponse(this, options);
   }
 
   cancel(): void {
