@@ -314,6 +314,14 @@ async function ours(model: string, calls: boolean): Promise<readonly Json[]> {
   return (await chatStream(emulator, go(model, withUsage))).events;
 }
 
+test.each(recordings)(
+  "the shapes of %s are the ones that were compared with the recordings (%s)",
+  async (name, model) => {
+    const mine = [...shapesOf(await ours(model, name.includes("tool")))];
+    await expect(`${mine.toSorted().join("\n")}\n`).toMatchFileSnapshot(`shapes/${name}.txt`);
+  },
+);
+
 test.skipIf(folder === undefined).each(recordings)(
   "%s: every chunk of %s has a recorded shape",
   async (name, model) => {

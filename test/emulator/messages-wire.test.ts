@@ -571,6 +571,23 @@ if (folder === undefined) {
   );
 }
 
+async function ours(): Promise<readonly Json[]> {
+  const emulator = await scripted(
+    "steps: [{output: [{reasoning: I think.}, {message: Hello.}, {function_call: {name: json, arguments: {a: 1}}}]}]",
+  );
+  const { events } = await streamed(
+    emulator,
+    { ...adaptive, context_management: {}, messages: [says("go")] },
+    { "anthropic-beta": "context-management-2025-06-27" },
+  );
+  return events;
+}
+
+test("the shapes are the ones that were compared with the recordings", async () => {
+  const mine = lines(shapes(await ours()));
+  await expect(`${mine.toSorted().join("\n")}\n`).toMatchFileSnapshot("shapes/anthropic-messages.txt");
+});
+
 test.skipIf(folder === undefined)(
   "every field of the recordings is there with its type, and nothing else",
   async () => {
@@ -580,15 +597,7 @@ test.skipIf(folder === undefined)(
       const rows = readFileSync(path, "utf8").split("\n");
       return rows.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as Json);
     });
-    const emulator = await scripted(
-      "steps: [{output: [{reasoning: I think.}, {message: Hello.}, {function_call: {name: json, arguments: {a: 1}}}]}]",
-    );
-    const { events } = await streamed(
-      emulator,
-      { ...adaptive, context_management: {}, messages: [says("go")] },
-      { "anthropic-beta": "context-management-2025-06-27" },
-    );
-    const [real, mine] = [shapes(recorded), shapes(events)];
+    const [real, mine] = [shapes(recorded), shapes(await ours())];
     const missing = lines(real).filter((line) => !lines(mine).includes(line));
     const strange = lines(mine).filter((line) => !lines(real).includes(line));
     expect(missing).toEqual([]);

@@ -1,6 +1,7 @@
 /**
  * The wire matches real recordings field by field, compared by shape: the keys of each event type, and the JSON types
- * of their values. Runs if THROUGHLINE_FIXTURES points to the recordings; otherwise it says what it skipped.
+ * of their values. The comparison runs if THROUGHLINE_FIXTURES points to the recordings. What it confirmed is pinned in
+ * `shapes/`, so that no shape changes unnoticed where the recordings are missing.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -109,6 +110,11 @@ if (folder === undefined) {
     `recorded-shapes: skipped ${recordings.length} recordings, THROUGHLINE_FIXTURES is not set\n`,
   );
 }
+
+test("the shapes are the ones that were compared with the recordings", async () => {
+  const lines = [...shapes(await ours())].flatMap(([type, set]) => [...set].map((line) => `${type} ${line}`));
+  await expect(`${lines.toSorted().join("\n")}\n`).toMatchFileSnapshot("shapes/openai-responses.txt");
+});
 
 test.skipIf(folder === undefined)(
   "every field of the recordings is there, with a recorded type",

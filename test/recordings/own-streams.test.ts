@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Emulator, loadScenario, startEmulator } from "../../src/emulator/index.ts";
 import { RESPONSES_EVENTS } from "../../src/runtime/wire/index.ts";
+import { ANSWERS, type OwnStream, ownStreams } from "./own-streams.ts";
 import {
   decode,
   framed,
@@ -45,76 +45,15 @@ const RECORDED = [
 /** Recorded types that the emulator does not make: none. */
 const EXCEPTIONS: readonly string[] = [];
 
-const citation = {
-  type: "url_citation",
-  url: "https://example.test",
-  title: "t",
-  start_index: 0,
-  end_index: 3,
-};
-
-/** One answer each; together they use every kind of item and ending. */
-const ANSWERS: Readonly<Record<string, object>> = {
-  "a thought of two parts and a call": {
-    output: [
-      { reasoning: ["**One**\n\nfirst \u2028 part", "**Two**\n\nsecond 🧠"] },
-      { function_call: { name: "f", arguments: { text: "naïve \u0000 \ud83d\ude00" } } },
-    ],
-  },
-  "a search, a comment and an answer": {
-    output: [
-      { reasoning: [] },
-      { web_search_call: "rivers" },
-      { message: { text: "Looking.", phase: "commentary" } },
-      { message: { text: "The Nile.", phase: "final_answer", annotations: [citation] } },
-    ],
-  },
-  "a custom call": { output: [{ custom_tool_call: { name: "shell", input: "ls -l" } }] },
-  "a refusal": { output: [{ refusal: "I will not." }] },
-  "an incomplete answer": { output: [{ message: "half" }], status: "incomplete" },
-  "a failure with its error event": { output: [{ message: "x" }], faults: ["error-event=nested"] },
-  "a flat error": { output: [{ message: "x" }], faults: ["error-event=flat"] },
-  "an item of an unknown type": {
-    output: [{ message: "x" }],
-    faults: ["unknown-item", "unknown-event", "keepalive=2"],
-  },
-};
-
-interface Stream {
-  readonly name: string;
-  readonly lines: readonly string[];
-}
-
-const streams: Stream[] = [];
+const streams: OwnStream[] = [];
 
 beforeAll(async () => {
-  for (const reasoningText of [false, true]) {
-    const steps = Object.values(ANSWERS);
-    const emulator = await startEmulator({
-      switches: { reasoningText },
-      scenario: loadScenario(JSON.stringify({ steps }), "own.json"),
-    });
-    for (const name of Object.keys(ANSWERS)) {
-      const lines = await linesOf(emulator);
-      streams.push({ name: reasoningText ? `${name}, as reasoning text` : name, lines });
-    }
-    await emulator.close();
-  }
+  streams.push(...(await ownStreams()));
 });
 
 afterAll(() => {
   streams.length = 0;
 });
-
-async function linesOf(emulator: Emulator): Promise<readonly string[]> {
-  const response = await fetch(`${emulator.baseUrl}/responses`, {
-    method: "POST",
-    headers: { authorization: "Bearer sk-own", "content-type": "application/json" },
-    body: JSON.stringify({ model: "emu-reasoner", store: false, stream: true, input: "Go." }),
-  });
-  const text = await response.text();
-  return text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
-}
 
 const typeOf = (line: string): string => (JSON.parse(line) as { readonly type: string }).type;
 
@@ -134,7 +73,7 @@ test.skipIf(!present)("the list of recorded event types matches the recordings",
 });
 
 describe.each(Object.keys(ANSWERS).flatMap((name) => [name, `${name}, as reasoning text`]))("%s", (name) => {
-  const stream = (): Stream => streams.find((one) => one.name === name) as Stream;
+  const stream = (): OwnStream => streams.find((one) => one.name === name) as OwnStream;
 
   test("decodes to the items of the stream, each with its exact text", () => {
     const { lines } = stream();

@@ -1,10 +1,11 @@
 /**
- * Every recorded stream of the Responses dialect and every prefix of it, cut after an event, plus one more message: the
+ * Every recorded stream of the Responses dialect, every stream of the emulator, and every prefix of it, cut after an event, plus one more message: the
  * request breaks no rule, carries every thought of the completed responses, and none of the cut one.
  */
 
 import { describe, expect, test } from "vitest";
 
+import { ownStreams } from "./own-streams.ts";
 import { logOf, render, settingsOf } from "./re-encode.ts";
 import {
   decode,
@@ -38,14 +39,24 @@ async function expectSound(responses: readonly Decoded[], profile: string): Prom
     for (const payload of payloads(one)) expect(body.includes(payload)).toBe(one.end?.status === "completed");
 }
 
+async function expectEveryPrefixSound(
+  responses: readonly (readonly string[])[],
+  profile: string,
+): Promise<void> {
+  for (const [index, lines] of responses.entries()) {
+    const before = responses.slice(0, index).map((one) => decode(framed(one)));
+    for (let count = 1; count <= lines.length; count += 1)
+      await expectSound([...before, decode(framed(lines.slice(0, count)))], profile);
+  }
+}
+
 describe.skipIf(!present)("every prefix of a recorded stream can continue", () => {
   test.each(names)("%s", async (name) => {
     const profile = name.startsWith("xai") ? "xai" : "openai";
-    const responses = responsesOf(readRecording(name));
-    for (const [index, lines] of responses.entries()) {
-      const before = responses.slice(0, index).map((one) => decode(framed(one)));
-      for (let count = 1; count <= lines.length; count += 1)
-        await expectSound([...before, decode(framed(lines.slice(0, count)))], profile);
-    }
+    await expectEveryPrefixSound(responsesOf(readRecording(name)), profile);
   });
+});
+
+test("every prefix of the emulator's streams can continue", async () => {
+  for (const { lines } of await ownStreams()) await expectEveryPrefixSound([lines], "openai");
 });
