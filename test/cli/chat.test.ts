@@ -59,6 +59,41 @@ test("the words on the command line are the first message; a real endpoint is no
   expect(screen).not.toContain("built-in emulator");
 });
 
+test("-i belongs to the first message, and @file attaches a file to any message", async () => {
+  const place = newPlace();
+  const { emulator, env } = await emulatorOf();
+  place.write("a.txt", "first");
+  place.write("b.txt", "second");
+  const terminal = onTerminal(place, ["-i", "a.txt", "hello"], env);
+  await terminal.shows("─ 1 request · ↑");
+  await terminal.shows(PROMPT);
+  terminal.type("now @b.txt and @c.txt");
+  await terminal.shows("─ 1 request · ↑");
+  await terminal.shows(PROMPT);
+  terminal.type("/exit");
+  expect((await terminal.ended).code).toBe(0);
+  const { events } = await onlyLog(place);
+  expect(eventsOf(events, "user_message").map(({ content }) => content)).toEqual([
+    [
+      { type: "text", text: "hello" },
+      { type: "text", text: '<file name="a.txt">\nfirst\n</file>' },
+    ],
+    [
+      { type: "text", text: "now @b.txt and @c.txt" },
+      { type: "text", text: '<file name="b.txt">\nsecond\n</file>' },
+    ],
+  ]);
+  expectAllAccepted(emulator);
+});
+
+test("-i without a first message is an error, not a chat that forgets the file", async () => {
+  const place = newPlace();
+  place.write("a.txt", "first");
+  const terminal = onTerminal(place, ["-i", "a.txt"]);
+  await terminal.shows("[no_prompt]");
+  expect((await terminal.ended).code).toBe(2);
+});
+
 describe("a tool that needs permission", () => {
   const ask = 'Run "echo made > made.txt".';
   const question = 'Allow execute: run_command({"command":"echo made > made.txt"}) ? [y/N] ';

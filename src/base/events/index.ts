@@ -1,5 +1,6 @@
 /** The vocabulary of events. Pure, runs anywhere. */
 
+export { attachedText, shownParts, typedText } from "./attached-text.ts";
 export * from "./canonical.ts";
 export type { Action, Decision, Reason } from "./decision.ts";
 export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } from "./ephemeral.ts";

@@ -4,14 +4,17 @@
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";
+import type { InputPart } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
-import { createStyle, type ChatEnd, runTui } from "../tui/index.ts";
+import { createStyle, type ChatEnd, type Ports, runTui } from "../tui/index.ts";
+import { attachFiles, mentionedFiles, refuseUnsupported, supportedParts } from "./attached-files.ts";
 import { type ChatSessions, localSessions, remoteSessions } from "./chat-sessions.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { openInputHistory } from "./input-history.ts";
 import { lineChat } from "./line-chat.ts";
-import type { RunFlags } from "./open-session.ts";
+import { enterDirectory, type RunFlags } from "./open-session.ts";
 import { rawTerminal } from "./raw-terminal.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
@@ -20,10 +23,16 @@ import { wrapped } from "./wrapped-output.ts";
 
 export async function chat(
   words: readonly string[],
-  flags: RunFlags,
+  given: RunFlags,
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] } = {},
 ): Promise<number> {
+  enterDirectory(given.directory);
+  const { directory: _entered, ...flags } = given;
+  let first = words.join(" ").trim();
+  const attached = attachFiles(flags.input ?? []);
+  if (attached.length > 0 && first === "")
+    throw codedError("no_prompt", '-i needs a first message: throughline -i FILE "what is this?"');
   const told = diverted(terminal);
   const sessions =
     flags.server === undefined
@@ -35,11 +44,12 @@ export async function chat(
   const chatting = new Chatting(sessions, told, {
     signal: stop.signal,
     screenReader: flags.screenReader === true,
+    attached: { text: first, parts: attached },
   });
   let handle = await sessions.open();
-  let first = words.join(" ").trim();
   let working = false;
   try {
+    refuseUnsupported(attached, handle.model.settings);
     for (;;) {
       const end = await chatting.run(handle, first);
       first = "";
@@ -66,6 +76,8 @@ interface End {
 interface ChattingOptions {
   readonly signal: AbortSignal;
   readonly screenReader: boolean;
+  /** The files of `-i`, which belong to the first message. */
+  readonly attached: { readonly text: string; readonly parts: readonly InputPart[] };
 }
 
 class Chatting {
@@ -85,7 +97,7 @@ class Chatting {
     const terminal = this.#terminal;
     const sessions = this.#sessions;
     const { signal } = this.#options;
-    const ports = sessions.ports();
+    const ports = { ...sessions.ports(), inputOf: this.#inputOf(handle) };
     const spoken = terminal.spoken || this.#options.screenReader;
     const banner = bannerText(handle, sessions);
     if (spoken || terminal.linesOnly) {
@@ -112,6 +124,19 @@ class Chatting {
     this.#draft = end.unsent.length === 0 ? undefined : end.unsent.join("\n\n");
     if (end.type === "leave" && this.#draft !== undefined) this.#keepUnsent(end.unsent);
     return { outcome: end, working: end.working };
+  }
+
+  /** On a server an @ names one of its files, which its tools read, so the text stays as it is. */
+  #inputOf(handle: SessionHandle): NonNullable<Ports["inputOf"]> {
+    const { attached } = this.#options;
+    return (text, notice) => {
+      const named = this.#sessions.outlives ? [] : mentionedFiles(text, process.cwd(), notice);
+      const parts = [
+        ...supportedParts(named, handle.model.settings, notice),
+        ...(text === attached.text ? attached.parts : []),
+      ];
+      return parts.length === 0 ? text : [{ type: "text", text }, ...parts];
+    };
   }
 
   #keepUnsent(unsent: readonly string[]): void {

@@ -155,7 +155,10 @@ class LineChat {
 
   async #handle(line: string): Promise<void> {
     try {
-      if (!(await runSlashCommand(line, this.#host))) this.#turn = this.#options.handle.send(line);
+      if (!(await runSlashCommand(line, this.#host))) {
+        const { handle, ports } = this.#options;
+        this.#turn = handle.send(ports.inputOf?.(line, (text) => this.#say(text)) ?? line);
+      }
       if (this.#turn !== undefined) await this.#show(this.#turn);
     } catch (error) {
       this.#turn = undefined;

@@ -12,6 +12,7 @@ import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Turn, TurnResult } from "../../runtime/session/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
+import { refuseUnsupported } from "./attached-files.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { inert, inertJson, inertLine } from "./inert-text.ts";
 import { enterDirectory, openSession } from "./open-session.ts";
@@ -28,10 +29,10 @@ export async function runOnce(
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const prompt = await promptFrom(words, terminal);
+  enterDirectory(flags.directory);
+  const prompt = await promptFrom(words, flags, terminal);
   const mayResume = flags.continue === true || flags.resume !== undefined;
   if (prompt === "" && !mayResume) throw noPrompt();
-  enterDirectory(flags.directory);
   const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
   if (schema !== undefined && prompt === "") throw noPrompt();
   const { directory: _entered, ...rest } = flags;
@@ -45,6 +46,7 @@ export async function runOnce(
     const remote = await openRemote(flags.server, flags);
     const { handle } = remote;
     if (prompt === "" && !handle.interrupted) throw noPrompt();
+    refuseUnsupported(prompt, handle.model.settings);
     const turn = prompt === "" ? handle.resume() : handle.send(prompt, { ...remote.options, output: schema });
     say(`session ${handle.id} on ${remote.location}`);
     try {
@@ -59,6 +61,7 @@ export async function runOnce(
   });
   try {
     if (prompt === "" && !session.interrupted) throw noPrompt();
+    refuseUnsupported(prompt, session.model.settings);
     say(`${model.label} · session ${session.id}${flags.ephemeral === true ? " · not saved" : ""}`);
     const turn = prompt === "" ? session.resume() : session.send(prompt, { output: schema });
     const { output } = flags;

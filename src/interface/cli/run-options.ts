@@ -26,6 +26,7 @@ export interface RunFlags extends TraceFlags {
   /** False when `--no-auto-compact` was given. */
   readonly autoCompact?: boolean;
   readonly showReasoning?: ShowReasoning;
+  readonly input?: readonly string[];
   readonly output?: string;
   readonly outputSchema?: string;
   readonly ephemeral?: boolean;
@@ -51,6 +52,7 @@ const RECORDED = [
   "permissions",
   "maxSteps",
   "maxCost",
+  "input",
   "outputSchema",
   "trace",
   "record",
@@ -94,6 +96,12 @@ export function runOptions(
           "--server <url>",
           "use the sessions of a server, given by its URL or the link it printed",
         ).conflicts(OF_THE_SERVER),
+      )
+      .option(
+        "-i, --input <file>",
+        "attach an image, a PDF or a text file; give it again for more",
+        gather,
+        [],
       )
       .option("--output-schema <file>", "require a JSON answer that matches this JSON Schema")
       .addOption(

@@ -1,6 +1,6 @@
 /** Renders a session as a timeline: turns, requests, attempts, tools, their cost and what they left out. Pure. */
 
-import type { LoggedEvent, Usage } from "../../base/events/index.ts";
+import { type LoggedEvent, shownParts, type Usage } from "../../base/events/index.ts";
 import { factsOf, type RequestFacts, type TurnFacts } from "../../runtime/facts/index.ts";
 
 export interface TimelineTool {
@@ -44,8 +44,7 @@ function turnOf({ turn, firstSeq, message, branch, end, requests }: TurnFacts): 
   return {
     turn,
     seq: firstSeq,
-    text:
-      message?.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ") ?? left,
+    text: message === undefined ? left : shownParts(message.content).join(" "),
     status: end?.status ?? "open",
     durationMs: end?.durationMs,
     usage: end?.usage,

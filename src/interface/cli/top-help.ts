@@ -11,6 +11,7 @@ const EXAMPLES = `Examples:
   throughline                              Start a chat (without an API key: on the built-in emulator)
   throughline -p "summarise README.md"     Print one answer to stdout, progress to stderr
   git diff | throughline -p "review this"  Append standard input to the prompt
+  throughline -p -i plot.png "explain"     Attach an image, a PDF or a text file (@file does, too)
   throughline -c "and now the tests"       Continue the last session of this directory
   throughline inspect --last               Show what was sent, and why`;
 

@@ -21,5 +21,6 @@ export {
   readProjectInstructions,
 } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
+export { readHead } from "./read-plain-file.ts";
 export { recordTrust } from "./trust.ts";
 export { namesIn } from "./value-kinds.ts";

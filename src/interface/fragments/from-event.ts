@@ -10,7 +10,7 @@ import type {
   SessionEvent,
   ToolCall,
 } from "../../base/events/index.ts";
-import { isEphemeral } from "../../base/events/index.ts";
+import { isEphemeral, shownParts } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
 import { formatDuration } from "./duration.ts";
 import { type Fragment, itemKey } from "./fragment.ts";
@@ -184,5 +184,5 @@ function partial(event: PartialItem): readonly Fragment[] {
 }
 
 function textOf(content: readonly InputPart[]): string {
-  return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n");
+  return shownParts(content).join("\n");
 }

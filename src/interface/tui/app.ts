@@ -44,6 +44,7 @@ class App {
     this.#session = new LiveSession({
       handle: options.handle,
       costOf: options.ports.costOf,
+      inputOf: options.ports.inputOf,
       now: options.now,
       onChange: () => this.#changed(),
       onBranch: (why) => this.#branch(why),

@@ -3,7 +3,7 @@
  * interface decides how to show the outcome and how the user makes a choice.
  */
 
-import type { SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
+import type { Input, SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Choice } from "./picker.ts";
@@ -15,6 +15,8 @@ export interface Ports {
   readonly sessions: () => Promise<readonly SessionSummary[]>;
   /** Writes a session to a file and resolves to a message about it. */
   readonly exportSession: (handle: SessionHandle, file: string | undefined) => Promise<string>;
+  /** Turns typed text into a message: attaches the files it names. Absent: the text is the message. */
+  readonly inputOf?: (text: string, notice: (text: string) => void) => Input;
   readonly costOf: CostOf;
   /** A command or an address for reading the whole session; `whereToInspect` is the same for its requests. */
   readonly whereToRead: (session: string) => string;
@@ -221,7 +223,7 @@ function edit(host: CommandHost, argument: string): void {
     throw codedError("nothing_to_edit", "there is no message to change yet");
   }
   if (argument === "") host.rewrite(lastMessage);
-  else host.started(host.handle.edit(lastMessage.seq, argument));
+  else host.started(host.handle.edit(lastMessage.seq, host.ports.inputOf?.(argument, host.say) ?? argument));
 }
 
 async function undo({ handle, say }: CommandHost): Promise<void> {

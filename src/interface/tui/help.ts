@@ -19,7 +19,7 @@ export const KEYS: readonly Entry[] = [
   ["Ctrl+T", "fold or unfold reasoning"],
   ["Ctrl+O", "fold or unfold tool output"],
   ["Ctrl+L", "choose a model"],
-  ["@", "name a file"],
+  ["@", "attach a file"],
 ];
 
 const GAP = "  ";

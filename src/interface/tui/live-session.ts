@@ -8,6 +8,7 @@ import type { Branch, SessionEvent } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
+import type { Ports } from "./commands.ts";
 
 export interface LiveSessionOptions {
   readonly handle: SessionHandle;
@@ -18,6 +19,8 @@ export interface LiveSessionOptions {
   /** Called before the path branches. */
   readonly onBranch: (why: string) => void;
   readonly say: (text: string) => void;
+  /** Turns typed text into a message: attaches the files it names. */
+  readonly inputOf?: Ports["inputOf"];
   /** Puts a message back into the input. */
   readonly giveBack: (text: string) => void;
 }
@@ -272,7 +275,8 @@ export class LiveSession {
     const seq = this.rewriting;
     this.rewriting = undefined;
     try {
-      this.started(seq === undefined ? handle.send(text) : handle.edit(seq, text), text);
+      const input = this.#options.inputOf?.(text, say) ?? text;
+      this.started(seq === undefined ? handle.send(input) : handle.edit(seq, input), text);
     } catch (error) {
       say(problemText(error));
       giveBack(text);

@@ -13,6 +13,7 @@ import {
   type SessionEvent,
   type SessionStart,
   type Settings,
+  typedText,
   type Usage,
   type UserMessage,
 } from "../../base/events/index.ts";
@@ -86,12 +87,11 @@ export class SessionFacts {
     return this.#questions.values().next().value;
   }
 
-  /** The last message of a person, and its seq. */
+  /** The text that a person typed in their last message, and its seq. Attached files are not part of it. */
   get lastMessage(): { readonly seq: number; readonly text: string } | undefined {
     const message = this.#lastMessage;
     if (message === undefined) return undefined;
-    const parts = message.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`));
-    return { seq: message.seq, text: parts.join("\n") };
+    return { seq: message.seq, text: typedText(message.content) };
   }
 
   /** Skips events that were already counted, so a follower may pass some of them twice. */

@@ -1,15 +1,13 @@
 /** Until it gets a better one, a session's title is the start of its first message. */
 
 import type { Input } from "../../base/api/index.ts";
+import { typedText } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 
 const MAX_TITLE = 60;
 
 export function titleOf(input: Input): string {
-  const text =
-    typeof input === "string"
-      ? input
-      : input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
+  const text = typeof input === "string" ? input : typedText(input);
   const [words = ""] = text.split(ENCLOSED);
   return oneLine(words.trim() === "" ? text : words)
     .slice(0, MAX_TITLE)

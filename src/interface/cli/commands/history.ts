@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 
-import type { UserMessage } from "../../../base/events/index.ts";
+import { shownParts, type UserMessage } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
 import type { Session, Turn } from "../../../runtime/session/index.ts";
 import type { Finish } from "../command-table.ts";
@@ -168,5 +168,5 @@ async function lastMessage(session: Session): Promise<UserMessage> {
 }
 
 function textOf(message: UserMessage): string {
-  return message.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
+  return shownParts(message.content).join(" ");
 }

@@ -5,6 +5,7 @@
 
 import { statSync } from "node:fs";
 
+import type { Input } from "../../../base/api/index.ts";
 import {
   type InputPart,
   isPermissionMode,
@@ -44,7 +45,7 @@ export async function playBack(
 ): Promise<number> {
   enterDirectory(flags.directory);
   const recording = readFile(flags.playback);
-  const own = words.length === 0 ? undefined : await promptFrom(words, terminal);
+  const own = words.length === 0 ? undefined : await promptFrom(words, flags, terminal);
   const run = new PlaybackRun(recording, flags, terminal);
   return run.play(own);
 }
@@ -77,7 +78,7 @@ class PlaybackRun {
   }
 
   /** `own` is a prompt that replaces the recorded ones. */
-  async play(own: string | undefined): Promise<number> {
+  async play(own: Input | undefined): Promise<number> {
     const { program, at, requests } = this.#recording;
     say(
       this.#terminal,
