@@ -53,6 +53,7 @@ export async function testTurn(options: {
       return { model, settings, renderer: model.createRenderer() };
     },
     redact: (text) => text,
+    costOf: () => undefined,
     random: options.random ?? (() => 0.5),
   };
   await liveLog.append([

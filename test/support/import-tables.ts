@@ -30,7 +30,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     models: ["providers"],
     turn: ["facts", "fold", "log", "providers", "tools"],
     compaction: ["fold", "providers", "turn"],
-    session: ["compaction", "facts", "fold", "log", "providers", "tools", "turn"],
+    session: ["compaction", "facts", "fold", "log", "models", "providers", "tools", "turn"],
   },
   access: { client: [], server: [] },
   diagnostics: { check: [], conform: [], trace: [] },

@@ -84,6 +84,7 @@ const CODES = {
   log_unreadable: "final",
   log_unsalvageable: "final",
   log_write_failed: "retryable",
+  max_cost: "final",
   method_not_allowed: "final",
   model_by_name: "final",
   model_invalid: "final",

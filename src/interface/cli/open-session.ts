@@ -23,7 +23,7 @@ import { loadTools } from "./load-tools.ts";
 import { AnswerFile } from "./output-files.ts";
 import { settingsWithTrust, tellProblem } from "./project-trust.ts";
 import type { RunFlags } from "./run-options.ts";
-import { type RunSettings, runSettings } from "./run-settings.ts";
+import { costLimits, type RunSettings, runSettings } from "./run-settings.ts";
 import { say, type Terminal } from "./terminal.ts";
 import { startTracing } from "./tracing.ts";
 import { headerSecrets, modelsOf } from "./user-providers.ts";
@@ -88,7 +88,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     system,
     permissions,
     interactive,
-    limits: { maxSteps, maxCostUsd },
+    limits: { maxSteps, ...costLimits(maxCostUsd, settings.fromUntrusted.maxCostUsd) },
     ...(flags.autoCompact === false ? { compaction: { automatic: false } } : {}),
     ...(flags.debug === true ? { trace: tellRequests(terminal) } : {}),
     cwd,

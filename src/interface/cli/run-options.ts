@@ -150,7 +150,10 @@ export function agentOptions(
     .option("--allow-tools <names>", "allow only these tools, separated by commas")
     .option("--permissions <mode>", "permission mode: ask, auto, read-only or deny")
     .option("--max-steps <n>", "make at most n requests in a turn")
-    .option("--max-cost <usd>", "stop a turn once it has cost this much; needs a model with a known price");
+    .option(
+      "--max-cost <usd>",
+      "stop once the turn or its session has cost this much; needs a model with a known price",
+    );
 }
 
 /** Collects the values of a repeatable flag. */

@@ -9,7 +9,8 @@ import {
   type PermissionMode,
   type ShowReasoning,
 } from "../../base/events/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { codedError, type Given } from "../../base/support/index.ts";
+import type { TurnLimits } from "../../runtime/turn/index.ts";
 import { type ConfigName, type FileSet, type LoadedConfig, namesIn } from "../config/index.ts";
 import { ABOVE_ZERO, wholeNumber } from "./flag-numbers.ts";
 import type { RunFlags } from "./run-options.ts";
@@ -49,6 +50,17 @@ export function runSettings(flags: RunFlags, loaded: LoadedConfig): RunSettings 
     system: flags.system ?? config.system,
     projectInstructions: flags.projectInstructions !== false && config.projectInstructions !== false,
   };
+}
+
+/**
+ * The limits of `--max-cost`: for the turn, and for its session. An untrusted project's amount limits only the turn: the
+ * price of what its session has used before may be unknown, and a limit that cannot be enforced must not stop a run.
+ */
+export function costLimits(
+  usd: number | undefined,
+  fromUntrusted = false,
+): Pick<Given<TurnLimits>, "maxCostUsd" | "maxSessionCostUsd"> {
+  return { maxCostUsd: usd, maxSessionCostUsd: fromUntrusted ? undefined : usd };
 }
 
 function permissionMode(text: string | undefined): PermissionMode | undefined {

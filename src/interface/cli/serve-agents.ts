@@ -17,7 +17,7 @@ import { chooseTools, heldCost, NO_INSTRUCTIONS, systemText } from "./open-sessi
 import { settingsUnasked, settingsWithTrust, tellProblem } from "./project-trust.ts";
 import { remembered } from "./remembered-models.ts";
 import type { RunFlags } from "./run-options.ts";
-import { type RunSettings, runSettings } from "./run-settings.ts";
+import { costLimits, type RunSettings, runSettings } from "./run-settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { headerSecrets, modelsOf } from "./user-providers.ts";
 
@@ -53,7 +53,10 @@ export async function serveAgents(
       system: systemText(settings.system, found, folder),
       permissions,
       interactive: true,
-      limits: { maxSteps, maxCostUsd: heldCost(settings, model, once) },
+      limits: {
+        maxSteps,
+        ...costLimits(heldCost(settings, model, once), settings.fromUntrusted.maxCostUsd),
+      },
       cwd: folder,
       secrets: headerSecrets(config.values),
     });

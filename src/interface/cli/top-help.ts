@@ -20,7 +20,7 @@ const FLAGS = `Common flags (throughline run --help lists all of them):
   -c, --continue         continue the last session      --json             write one JSON event per line
   -r, --resume SESSION   continue this session          --tools FILE       load tools from a module
   -m, --model NAME       provider/model[:effort]        --max-steps N      limit the requests of a turn
-  --permissions MODE     ask, auto, read-only or deny   --max-cost USD     limit the cost of a turn`;
+  --permissions MODE     ask, auto, read-only or deny   --max-cost USD     limit the cost`;
 
 const REST = `Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY …, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
 Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server or history differs,

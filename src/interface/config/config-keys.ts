@@ -82,7 +82,7 @@ export const CONFIG_KEYS = {
     untrusted: (value, below) => Number(value) <= Number(below ?? 50),
   },
   maxCostUsd: {
-    about: "stop a turn once it has cost this much",
+    about: "stop once the turn or its session has cost this much",
     kind: POSITIVE,
     variable: "THROUGHLINE_MAX_COST_USD",
     untrusted: (value, below) => below === undefined || Number(value) <= Number(below),

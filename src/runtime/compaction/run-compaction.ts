@@ -26,7 +26,7 @@ import {
   startOf,
 } from "../fold/index.ts";
 import { remedyFor } from "../providers/index.ts";
-import { factsOfTurn, runStep, type TurnContext, TurnDeadline } from "../turn/index.ts";
+import { Budget, factsOfTurn, runStep, type TurnContext, TurnDeadline } from "../turn/index.ts";
 
 export interface CompactionPlan {
   /** Events to write first: the end of a turn that a crash left open. */
@@ -59,6 +59,11 @@ export async function runCompaction(context: TurnContext, plan: CompactionPlan):
     const first = firstKept(entries, plan.keep);
     if (!entries.slice(0, first).some((entry) => entry.kind !== "summary"))
       return { status: "nothing", usage: NO_USAGE };
+    const over = plan.ask ? new Budget(context).over() : undefined;
+    if (over !== undefined) {
+      const { error = { code: "max_cost", message: over.why } } = over.ending;
+      return { status: "failed", usage: NO_USAGE, error };
+    }
     return await new CompactionRun(context, plan, entries, first).run();
   } catch (error) {
     // Only the log can fail here.

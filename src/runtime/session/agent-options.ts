@@ -3,6 +3,7 @@
 import type { Input } from "../../base/api/index.ts";
 import { isPermissionMode, PERMISSION_MODES } from "../../base/events/index.ts";
 import { codedError, isObject, type ThroughlineError } from "../../base/support/index.ts";
+import type { TurnLimits } from "../turn/index.ts";
 import type { AgentOptions } from "./types.ts";
 
 export function assertAgentOptions(options: AgentOptions): void {
@@ -21,21 +22,28 @@ export function assertAgentOptions(options: AgentOptions): void {
   for (const [name, value] of Object.entries(isObject(limits) ? limits : {})) {
     if (value === undefined) continue;
     const least = name === "maxRetries" || name === "toolGraceMs" ? 0 : 1;
-    const fits = typeof value === "number" && (name === "maxCostUsd" ? value > 0 : value >= least);
+    const fits = typeof value === "number" && (isCost(name) ? value > 0 : value >= least);
     if (!fits) {
-      const range = name === "maxCostUsd" ? "above 0" : `${least} or more`;
+      const range = isCost(name) ? "above 0" : `${least} or more`;
       throw invalid(`limits.${name} is ${JSON.stringify(value)}: use a number, ${range}`);
     }
   }
-  if (isObject(limits) && limits["maxCostUsd"] !== undefined && model["price"] === undefined) {
+  const costLimit = COST_LIMITS.find((name) => isObject(limits) && limits[name] !== undefined);
+  if (costLimit !== undefined && model["price"] === undefined) {
     throw codedError(
       "price_unknown",
-      `the price of ${String(model["label"])} is not known, so maxCostUsd cannot be enforced. Omit the limit, or give the model a price`,
+      `the price of ${String(model["label"])} is not known, so ${costLimit} cannot be enforced. Omit the limit, or give the model a price`,
     );
   }
   if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool))) {
     throw invalid("tools must be an array of tools made with tool(…)");
   }
+}
+
+const COST_LIMITS = ["maxCostUsd", "maxSessionCostUsd"] as const satisfies readonly (keyof TurnLimits)[];
+
+function isCost(name: string): boolean {
+  return COST_LIMITS.some((one) => one === name);
 }
 
 function isTool(value: unknown): boolean {

@@ -37,6 +37,7 @@ import { forkInto } from "./fork.ts";
 import { endCut, endOfTurnAt, frontCut, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
 import { keptSteps } from "./kept-steps.ts";
+import { knownPrices } from "./known-prices.ts";
 import { createOutputFormat, JudgedAnswer } from "./output-schema.ts";
 import { switchPreview } from "./previews.ts";
 import { SessionView } from "./session-view.ts";
@@ -87,6 +88,7 @@ export class LocalSession extends SessionView implements Session {
       ids: this.#ids,
       model: () => this.model,
       redact: this.#redact,
+      costOf: knownPrices(this.#seenModels, options),
     });
   }
 

@@ -2,6 +2,7 @@
 
 import { type IdSource, systemClock, withDefaults } from "../../base/support/index.ts";
 import type { CompactingOptions } from "../compaction/index.ts";
+import type { CostOf } from "../facts/index.ts";
 import type { Model } from "../providers/index.ts";
 import {
   COMPACT_AT,
@@ -22,6 +23,7 @@ export interface TurnContextParts {
   /** The session's model at the time a step begins. */
   readonly model: () => Model;
   readonly redact: (text: string) => string;
+  readonly costOf: CostOf;
 }
 
 export class TurnContexts {
@@ -67,7 +69,7 @@ export class TurnContexts {
   }
 
   #base(turn: string, signal: AbortSignal, overrides: TurnOverrides): Omit<TurnContext, "limits"> {
-    const { live, options, ids, model, redact } = this.#parts;
+    const { live, options, ids, model, redact, costOf } = this.#parts;
     return {
       turn,
       live,
@@ -84,6 +86,7 @@ export class TurnContexts {
       onWire: options.trace,
       setup: () => this.#setup.get(model(), overrides),
       redact,
+      costOf,
       random: () => Math.random(),
     };
   }

@@ -1,40 +1,106 @@
 /**
- * Enforces `maxCostUsd`. Adds up the cost of a turn, step by step, at the price of the model each step used. The limit
- * is checked between requests, because the cost of a request is known only when it has ended.
+ * Enforces `maxCostUsd` and `maxSessionCostUsd`. Adds up what the turn and the session have cost, each request at the
+ * price of the model that answered it. A limit is checked between requests, because the cost of a request is known only
+ * when it has ended.
  */
 
-import { type ErrorInfo, NO_USAGE } from "../../base/events/index.ts";
-import { costOf } from "../providers/index.ts";
+import type { ErrorInfo, SessionStart } from "../../base/events/index.ts";
+import type { RequestFacts } from "../facts/index.ts";
 import { factsOfTurn, type TurnContext } from "./context.ts";
+
+/** How a turn ends that may send no further request, and what its unanswered calls are told. */
+export interface OverBudget {
+  readonly ending: {
+    readonly status: "incomplete" | "failed";
+    readonly reason?: string;
+    readonly error?: ErrorInfo;
+  };
+  readonly why: string;
+}
 
 export class Budget {
   readonly #context: TurnContext;
-  /** How many requests of the turn are already in `#spent`. */
-  #counted = 0;
-  #spent = 0;
+  readonly #turn = new Sum();
+  readonly #session = new Sum();
 
   constructor(context: TurnContext) {
     this.#context = context;
   }
 
-  /** Without a price the limit cannot be enforced, so nothing is sent. */
-  refusal(): ErrorInfo | undefined {
+  /** Undefined while another request may be sent. Without a price a limit cannot be enforced, so nothing is sent. */
+  over(): OverBudget | undefined {
+    const { maxCostUsd, maxSessionCostUsd } = this.#context.limits;
+    if (maxCostUsd === undefined && maxSessionCostUsd === undefined) return undefined;
     const { model } = this.#context.setup();
-    if (this.#context.limits.maxCostUsd === undefined || model.price !== undefined) return undefined;
+    const limit = maxCostUsd === undefined ? "maxSessionCostUsd" : "maxCostUsd";
+    if (model.price === undefined) return unknownPrice(model.label, limit);
+    return this.#turnOver(maxCostUsd) ?? this.#sessionOver(maxSessionCostUsd);
+  }
+
+  #turnOver(limit: number | undefined): OverBudget | undefined {
+    if (limit === undefined) return undefined;
+    this.#turn.add(factsOfTurn(this.#context).requests, this.#context);
+    if (this.#turn.unknown !== undefined) return unknownPrice(this.#turn.unknown, "maxCostUsd");
+    if (this.#turn.usd < limit) return undefined;
     return {
-      code: "price_unknown",
-      message: `the price of ${model.label} is not known, so maxCostUsd cannot be enforced. Omit the limit, or give the model a price`,
+      ending: { status: "incomplete", reason: "max_cost" },
+      why: `the turn reached its limit of ${limit} USD`,
     };
   }
 
-  /** Called after a step. True if the limit is reached. */
-  isSpent(): boolean {
-    const { maxCostUsd } = this.#context.limits;
-    const { price } = this.#context.setup().model;
-    if (maxCostUsd === undefined || price === undefined) return false;
-    const requests = factsOfTurn(this.#context).requests.slice(this.#counted);
-    for (const { end } of requests) this.#spent += costOf(price, end?.usage ?? NO_USAGE);
-    this.#counted += requests.length;
-    return this.#spent >= maxCostUsd;
+  #sessionOver(limit: number | undefined): OverBudget | undefined {
+    if (limit === undefined) return undefined;
+    const { requests, start } = this.#context.live.facts;
+    this.#session.add(requests, this.#context, (request) => !isInherited(request, start));
+    if (this.#session.unknown !== undefined) return unknownPrice(this.#session.unknown, "maxSessionCostUsd");
+    if (this.#session.usd < limit) return undefined;
+    const message = `the session has cost ${usd(this.#session.usd)} USD, and its limit is ${limit} USD. Raise the limit (maxSessionCostUsd, --max-cost), or start a new session`;
+    return {
+      ending: { status: "incomplete", reason: "max_cost", error: { code: "max_cost", message } },
+      why: `the session reached its limit of ${limit} USD`,
+    };
   }
+}
+
+/** What a list of requests has cost. The list grows; each request is counted once. */
+class Sum {
+  #counted = 0;
+  usd = 0;
+  /** The first model whose price is not known. */
+  unknown: string | undefined;
+
+  add(
+    requests: readonly RequestFacts[],
+    { costOf }: Pick<TurnContext, "costOf">,
+    counts: (request: RequestFacts) => boolean = () => true,
+  ): void {
+    for (const request of requests.slice(this.#counted)) {
+      this.#counted += 1;
+      const { end, start, model } = request;
+      if (end?.usage === undefined || !counts(request)) continue;
+      const cost = costOf(start.origin, end.usage);
+      if (cost === undefined) this.unknown ??= model;
+      else this.usd += cost;
+    }
+  }
+}
+
+/**
+ * Whether a fork copied the request from its parent, which paid for it. A fork is written as a whole by one writer, so
+ * all it copied has the epoch of its first event.
+ */
+function isInherited({ start }: RequestFacts, first: SessionStart | undefined): boolean {
+  return first?.parent !== undefined && !("call" in first.parent) && start.epoch === first.epoch;
+}
+
+function unknownPrice(model: string, limit: string): OverBudget {
+  const message = `the price of ${model} is not known, so ${limit} cannot be enforced. Omit the limit, or give the model a price`;
+  return { ending: { status: "failed", error: { code: "price_unknown", message } }, why: message };
+}
+
+/** At least two decimals, as prices are written, and no more than the amount has. */
+function usd(amount: number): string {
+  const rounded = Math.round(amount * 1e6) / 1e6;
+  const decimals = String(rounded).split(".")[1]?.length ?? 0;
+  return decimals === 1 ? rounded.toFixed(2) : String(rounded);
 }

@@ -4,7 +4,7 @@
 
 import type { Purpose, Settings } from "../../base/events/index.ts";
 import type { Clock, IdSource } from "../../base/support/index.ts";
-import { TurnFacts } from "../facts/index.ts";
+import { type CostOf, TurnFacts } from "../facts/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
 import type { PermissionMode, Tool, ToolAccess } from "../tools/index.ts";
 import type { LiveLog } from "./live-log.ts";
@@ -42,6 +42,11 @@ export interface TurnLimits {
    * USD. A turn that has cost this much sends no further request. Every model it uses must have a price. Default: none.
    */
   readonly maxCostUsd?: number;
+  /**
+   * USD. A session that has cost this much sends no further request. Every model it has used must have a price. What a
+   * fork copied does not count: its parent paid for it. Default: none.
+   */
+  readonly maxSessionCostUsd?: number;
   /** The turn ends when the same calls with the same arguments occur more often than this in a row. Default: 8. */
   readonly maxRepeats: number;
   /** How often a step is sent again after a failure that can pass. Default: 3. */
@@ -105,6 +110,8 @@ export interface TurnContext {
   readonly permissions: Permissions;
   readonly fetch: typeof fetch | undefined;
   readonly onWire: ((record: WireRecord) => void) | undefined;
+  /** What a request has cost, at the price of the model that answered it. Undefined if the price is not known. */
+  readonly costOf: CostOf;
   setup(): StepSetup;
   /** Replaces secret values that this process has loaded. */
   redact(text: string): string;

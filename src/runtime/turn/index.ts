@@ -1,5 +1,6 @@
 /** The loop. */
 
+export { Budget } from "./budget.ts";
 export {
   DEFAULT_LIMITS,
   type PermissionAsk,

@@ -16,6 +16,7 @@ import {
 import { codedError, codeOf } from "../../base/support/index.ts";
 import { LOG_TOO_LARGE } from "../log/index.ts";
 import { remedyFor, type RenderedRequest, type StreamEnd } from "../providers/index.ts";
+import { Budget, type OverBudget } from "./budget.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf, pathOf, ruleError } from "./heal.ts";
 import { ResponseRecorder } from "./record.ts";
@@ -23,9 +24,15 @@ import { ResponseRecorder } from "./record.ts";
 export interface StepOutcome {
   readonly response: string;
   readonly end: StreamEnd;
+  /** Set if the step was not sent again because a cost limit is reached. */
+  readonly over?: OverBudget | undefined;
 }
 
-export async function runStep(context: TurnContext, step: number): Promise<StepOutcome> {
+export async function runStep(
+  context: TurnContext,
+  step: number,
+  budget = new Budget(context),
+): Promise<StepOutcome> {
   const healed: (readonly EventDraft[])[] = [];
   let retries = 0;
   let refused: ErrorInfo | undefined;
@@ -41,13 +48,16 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
     const error = end.error ?? { code: "unknown", message: "the response failed without saying why" };
 
     const healing = healingOf({ error, rendered, target: setup.settings.target }, healed);
+    // A failed attempt may have cost the rest of the budget.
+    const over = healing !== undefined || mayRetry(error, retries, context) ? budget.over() : undefined;
+    if (over !== undefined) return { response, end, over };
     if (healing !== undefined) {
       healed.push(healing);
       refused ??= error;
       await context.live.append(healing.map((draft) => ({ ...draft, turn: context.turn })));
       continue;
     }
-    if (isTransient(error) && retries < context.limits.maxRetries) {
+    if (mayRetry(error, retries, context)) {
       retries += 1;
       const delayMs = delayBefore(retries, error, context.random());
       context.live.publish([
@@ -212,6 +222,10 @@ function leftOut(
   if (base?.leftOut !== undefined && JSON.stringify(base.leftOut) === JSON.stringify(now))
     return { leftOutAs: base.seq };
   return { leftOut: now };
+}
+
+function mayRetry(error: ErrorInfo, retries: number, { limits }: TurnContext): boolean {
+  return isTransient(error) && retries < limits.maxRetries;
 }
 
 function isTransient(error: ErrorInfo): boolean {

@@ -16,7 +16,7 @@ import { codeOf, isThroughlineError, untilAborted } from "../../base/support/ind
 import { CUT_OFF, type Group } from "../fold/index.ts";
 import { LOG_TOO_LARGE } from "../log/index.ts";
 import { remedyFor } from "../providers/index.ts";
-import { Budget } from "./budget.ts";
+import { Budget, type OverBudget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
 import { factsOfTurn, type TurnContext } from "./context.ts";
 import { closeCall, openCalls } from "./recover.ts";
@@ -57,8 +57,13 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   try {
     if (plan.opening.length > 0) await context.live.append(plan.opening, { turn: "begin" });
     begun = true;
-    if (plan.owed.length > 0) await runCalls({ ...context, resumed: true }, plan.owed);
-    ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
+    const over = plan.owed.length > 0 ? new Budget(context).over() : undefined;
+    if (over !== undefined) ending = await stopBefore(context, plan.owed, over);
+    else {
+      if (plan.owed.length > 0) await runCalls({ ...context, resumed: true }, plan.owed);
+      ending =
+        plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
+    }
   } catch (error) {
     // Only the log can fail here. A failure of a provider or tool is an ordinary ending.
     ending = refusedBy(error);
@@ -132,10 +137,10 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
   let complained = false;
   for (;;) {
     if (signal.aborted) return { status: "cancelled" };
-    const refusal = budget.refusal();
-    if (refusal !== undefined) return { status: "failed", error: refusal };
+    const before = budget.over();
+    if (before !== undefined) return before.ending;
     const step = nextStep();
-    const { response, end } = await runStep(context, step);
+    const { response, end, over: stopped } = await runStep(context, step, budget);
     const group = context.live.fold.group(response);
     const calls = group?.calls ?? [];
     const { contextTokens } = context.live.fold.settings?.capabilities ?? {};
@@ -148,13 +153,14 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       await context.live.append(settleAll(context, calls, CUT_OFF));
       return { status: "incomplete", reason: contextReason(end.reason) };
     }
+    if (stopped !== undefined) return stopped.ending;
     if (end.status !== "completed") return failure(end.error);
-    const spent = budget.isSpent();
+    const over = budget.over();
     if ((end.reason === PAUSED || end.reason === SUMMARISED) && calls.length === 0) {
       // The provider paused its own work: its output is sent back unchanged, and it continues. The step ends, not the
       // turn.
-      if (step >= limits.maxSteps || spent)
-        return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };
+      if (over !== undefined) return over.ending;
+      if (step >= limits.maxSteps) return { status: "incomplete", reason: "max_steps" };
       // A request must not end with the model's own text (failures.md C08), but may end with a server tool.
       if (end.reason === SUMMARISED || !goesOnAlone(context))
         await context.live.append([runtimeMessage(context, "Go on.")]);
@@ -166,18 +172,15 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
         return stopBefore(
           context,
           calls,
-          "max_steps",
-          `the turn reached its limit of ${limits.maxSteps} steps`,
+          atLimit("max_steps", `the turn reached its limit of ${limits.maxSteps} steps`),
         );
-      if (spent)
+      if (over !== undefined) return stopBefore(context, calls, over);
+      if (repeats.tooOften(calls))
         return stopBefore(
           context,
           calls,
-          "max_cost",
-          `the turn reached its limit of ${limits.maxCostUsd} USD`,
+          atLimit("loop", `the same calls came ${limits.maxRepeats} times in a row`),
         );
-      if (repeats.tooOften(calls))
-        return stopBefore(context, calls, "loop", `the same calls came ${limits.maxRepeats} times in a row`);
       await runCalls(context, calls);
       if (compactAt !== undefined && !signal.aborted && isFull(context.live.fold, contextTokens, compactAt))
         return { status: "incomplete", reason: "context" };
@@ -187,8 +190,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     const judging = text === "" ? undefined : plan.judge?.(text);
     const complaint = judging && (await untilAborted(judging, signal)); // the schema may be the caller's own code
     if (judging !== undefined && signal.aborted) return { status: "cancelled" };
-    if (spent && (text === "" || complaint !== undefined))
-      return { status: "incomplete", reason: "max_cost" };
+    if (over !== undefined && (text === "" || complaint !== undefined)) return over.ending;
     const last = step >= limits.maxSteps; // then nothing is asked again
     if (text === "" && !nudged && !last) {
       // A completed response that only thought is asked again once, with a different request (failures.md R09).
@@ -238,13 +240,16 @@ function failure(error: ErrorInfo | undefined): Ending {
 async function stopBefore(
   context: TurnContext,
   calls: readonly ToolCall[],
-  reason: string,
-  why: string,
+  { ending, why }: OverBudget,
 ): Promise<Ending> {
   await context.live.append(
     settleAll(context, calls, { status: "not_executed", text: `not executed: ${why}` }),
   );
-  return { status: "incomplete", reason };
+  return ending;
+}
+
+function atLimit(reason: string, why: string): OverBudget {
+  return { ending: { status: "incomplete", reason }, why };
 }
 
 function runtimeMessage(context: TurnContext, text: string): EventDraft {

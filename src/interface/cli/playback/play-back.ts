@@ -29,6 +29,7 @@ import { settingsHere } from "../project-trust.ts";
 import { readProblem } from "../read-problem.ts";
 import { promptFrom } from "../read-stdin.ts";
 import { tellTurn } from "../run-once.ts";
+import { costLimits } from "../run-settings.ts";
 import { say, type Terminal } from "../terminal.ts";
 import { compareEvents } from "./compare-events.ts";
 import { recordedModel } from "./recorded-model.ts";
@@ -140,7 +141,7 @@ class PlaybackRun {
       replay: { reasoning: settings.replay, otherModels: settings.foreign },
       permissions: isPermissionMode(run.permissions) ? run.permissions : "deny",
       interactive: run.interactive,
-      limits: { maxSteps: run.maxSteps, maxCostUsd: run.maxCostUsd },
+      limits: { maxSteps: run.maxSteps, ...costLimits(run.maxCostUsd) },
       clock,
       fetch: playbackFetch(this.#recording, {
         clock,
