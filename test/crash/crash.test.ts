@@ -116,13 +116,46 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
     expect(ofType(history, "tool_result")).toMatchObject([
       how === "resume" ? { status: "ok" } : { status: "not_executed", text: NEVER_STARTED.text },
     ]);
-    // The old question is no longer pending: an answer to it changes nothing.
+    // Neither question is pending any more: an answer to the old one changes nothing.
     await expect(
       session.approve(ofType(history, "permission_request")[0]?.requestId ?? ""),
     ).rejects.toMatchObject({ code: "permission_not_pending" });
     expectTurns(history, how);
     expectAllAccepted(crash);
   });
+
+  test.runIf(how === "resume")(
+    "while asking for permission: the old id is refused until the resume, and then answers the same call once",
+    async () => {
+      const crash = await startCrash({ permissions: "ask" });
+      await crash.seen("permission_request");
+      await crash.kill();
+      const session = await crash.reopen({ permissions: "ask" });
+      const [old] = ofType(await historyOf(session), "permission_request");
+      const approve = (argumentsHash = old?.argumentsHash): Promise<void> =>
+        session.approve(old?.requestId ?? "", { argumentsHash });
+      await expect(approve()).rejects.toMatchObject({
+        code: "permission_not_pending",
+        message: expect.stringContaining("Resume the turn; it asks again") as string,
+      });
+      const turn = session.resume();
+      for await (const event of turn) {
+        if (event.type !== "permission_request") continue;
+        await expect(approve("of other arguments")).rejects.toMatchObject({ code: "permission_mismatch" });
+        await approve();
+        for (const id of [old?.requestId ?? "", event.requestId])
+          await expect(session.deny(id)).rejects.toMatchObject({ code: "permission_not_pending" });
+      }
+      expect(await turn.result()).toMatchObject({ status: "completed" });
+      expect(crash.effects()).toHaveLength(1);
+      const history = await historyOf(session);
+      const asked = ofType(history, "permission_request");
+      expect(asked).toHaveLength(2);
+      expect(ofType(history, "permission_decision")).toMatchObject([
+        { decision: "allow", by: "person", requestId: asked[1]?.requestId },
+      ]);
+    },
+  );
 
   test("between the end of the response and the end of the turn: the answer is whole, only the turn's end is missing", async () => {
     const dieAt = { call: "write", nth: -1, when: "before", type: "turn_end" } as const;

@@ -53,6 +53,15 @@ export interface TextBlock extends Base {
   readonly cut: boolean;
 }
 
+/** The last question about a call. A resumed turn asks again, under a new id. */
+export interface BlockPermission {
+  readonly requestId: string;
+  readonly argumentsHash: string;
+  readonly decision: "allow" | "deny" | undefined;
+  /** True while the question waits for an answer. A question of an interrupted turn waits again after a resume. */
+  readonly waits: boolean;
+}
+
 /** A call of a tool, with its permission and its result. */
 export interface ToolBlock extends Base {
   readonly kind: "tool";
@@ -63,9 +72,7 @@ export interface ToolBlock extends Base {
   readonly arguments: string;
   /** Live text from the tool. */
   readonly progress: string;
-  readonly permission:
-    | { readonly requestId: string; readonly decision: "allow" | "deny" | undefined }
-    | undefined;
+  readonly permission: BlockPermission | undefined;
   readonly result:
     | { readonly status: ToolStatus; readonly text: string; readonly durationMs: number | undefined }
     | undefined;

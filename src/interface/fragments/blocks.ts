@@ -95,7 +95,10 @@ export class BlockList {
     }
   }
 
-  /** Returns the blocks of the active path. If no writer is alive, nothing is shown as generating. */
+  /**
+   * Returns the blocks of the active path. If no writer is alive, nothing is shown as generating. A writer that holds a
+   * session whose last turn was interrupted generates nothing either: pass false.
+   */
   view(options: { readonly writerAlive: boolean }): readonly Block[] {
     const shown = { writerAlive: options.writerAlive, keptBack: this.#keptBack };
     this.#path ??= pathTo(this.#last);

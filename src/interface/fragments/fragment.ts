@@ -87,6 +87,7 @@ export type Fragment =
       readonly response: string;
       readonly callId: string;
       readonly requestId: string;
+      readonly argumentsHash: string;
     }
   | {
       readonly type: "permission_decision";

@@ -84,8 +84,8 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "response_end":
       return [{ type: "response_end", response: event.response, status: event.status, usage: event.usage }];
     case "permission_request": {
-      const { response, callId, requestId } = event;
-      return [{ type: "permission_request", response, callId, requestId }];
+      const { response, callId, requestId, argumentsHash } = event;
+      return [{ type: "permission_request", response, callId, requestId, argumentsHash }];
     }
     case "permission_decision": {
       const { response, callId, decision } = event;

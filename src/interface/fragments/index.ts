@@ -3,6 +3,7 @@
 export type {
   Block,
   BlockPart,
+  BlockPermission,
   NoticeBlock,
   ReasoningBlock,
   TextBlock,

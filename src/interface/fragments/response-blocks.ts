@@ -1,7 +1,7 @@
 /** Builds the blocks of one response as its fragments arrive. */
 
 import type { Usage } from "../../base/events/index.ts";
-import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
+import type { Block, BlockPart, BlockPermission, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
 import type { Fragment } from "./fragment.ts";
 import type { KeptBack } from "./kept-back.ts";
 import { splitPart } from "./reasoning-text.ts";
@@ -29,7 +29,7 @@ interface ToolItem {
   callId: string | undefined;
   running: boolean;
   progress: string;
-  permission: ToolBlock["permission"];
+  permission: Omit<BlockPermission, "waits"> | undefined;
   result: ToolBlock["result"];
 }
 
@@ -157,9 +157,11 @@ export class ResponseBlocks {
         if (item?.kind === "tool") this.#endCall(item, fragment);
         break;
       }
-      case "permission_request":
-        this.#tool(fragment.callId, { permission: { requestId: fragment.requestId, decision: undefined } });
+      case "permission_request": {
+        const { requestId, argumentsHash } = fragment;
+        this.#tool(fragment.callId, { permission: { requestId, argumentsHash, decision: undefined } });
         break;
+      }
       case "permission_decision":
         this.#decide(fragment.callId, fragment.decision);
         break;
@@ -298,6 +300,7 @@ export class ResponseBlocks {
     const { seq, callId, name, progress, permission, result } = item;
     const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
     const cut = !item.done && !this.#open;
+    const waits = options.writerAlive && permission?.decision === undefined && result === undefined;
     return {
       ...this.#base(key, generating),
       kind: "tool",
@@ -306,7 +309,7 @@ export class ResponseBlocks {
       name,
       arguments: item.arguments,
       progress,
-      permission,
+      permission: permission && { ...permission, waits },
       result,
       cut,
     };

@@ -73,7 +73,7 @@ class App {
     });
     this.#dialog = new PermissionDialog({
       handle: options.handle,
-      asked: () => this.#session.facts.question,
+      asked: () => this.#session.question,
       message: this.#editor,
       onProblem: (error) => this.#painter.note(problemText(error)),
     });

@@ -95,6 +95,7 @@ describe("a call", () => {
     result: { status: "ok", text: "replaced\n1 occurrence", durationMs: 12 },
     cut: false,
   };
+  const asked = { requestId: "p", argumentsHash: "h", decision: undefined };
 
   test.for([
     ["done", call, view, ["✓ edit_file a.ts (+2) · 12 ms · 2 lines"]],
@@ -131,9 +132,15 @@ describe("a call", () => {
     ],
     [
       "waiting for a person",
-      { ...call, result: undefined, permission: { requestId: "p", decision: undefined } },
+      { ...call, result: undefined, permission: { ...asked, waits: true } },
       view,
       ["? edit_file a.ts (+2) · waits for your answer"],
+    ],
+    [
+      "asked when the process died",
+      { ...call, result: undefined, permission: { ...asked, waits: false } },
+      view,
+      ["? edit_file a.ts (+2) · resume to answer"],
     ],
   ] as const)("%s", ([, block, how, rows]) => {
     expect(blockRows(block, 64, how)).toEqual(rows);

@@ -4,7 +4,7 @@
  */
 
 import type { SessionHandle, Turn } from "../../base/api/index.ts";
-import type { Branch, SessionEvent } from "../../base/events/index.ts";
+import type { Branch, PermissionRequest, SessionEvent } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
@@ -61,8 +61,19 @@ export class LiveSession {
 
   get busy(): boolean {
     if (this.#turn !== undefined) return true;
+    return this.facts.openTurn !== undefined && this.#running;
+  }
+
+  /** The open question, if this interface can answer it now. A resume asks the question of an interrupted turn again. */
+  get question(): PermissionRequest | undefined {
+    const { access } = this.#options.handle;
+    return access === "write" && this.#running && !this.away ? this.facts.question : undefined;
+  }
+
+  /** False if nothing can run: no process writes, or the writer has not resumed the interrupted turn. */
+  get #running(): boolean {
     const { handle } = this.#options;
-    return this.facts.openTurn !== undefined && handle.writer === "live" && !handle.interrupted;
+    return handle.writer === "live" && !(this.facts.openTurn !== undefined && handle.interrupted);
   }
 
   /** True while the server does not answer, so that the state of the session is unknown. */
@@ -89,7 +100,7 @@ export class LiveSession {
   }
 
   get blocks(): readonly Block[] {
-    return this.#list.view({ writerAlive: this.#options.handle.writer === "live" });
+    return this.#list.view({ writerAlive: this.#running });
   }
 
   /** Loads the whole log and resolves to the last seq. */

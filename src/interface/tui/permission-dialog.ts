@@ -10,7 +10,7 @@ import type { Style } from "./style.ts";
 
 export interface PermissionDialogOptions {
   readonly handle: SessionHandle;
-  /** The open request in the log, which this interface may not be allowed to answer. */
+  /** The open request, if this interface can answer it. */
   readonly asked: () => PermissionRequest | undefined;
   readonly message: { text: string };
   readonly onProblem: (error: unknown) => void;
@@ -41,8 +41,8 @@ export class PermissionDialog {
 
   /** Called after every change: opens a new question or closes the old one. */
   update(): void {
-    const { handle, asked, message } = this.#options;
-    const request = handle.access === "read" || handle.writer === "none" ? undefined : asked();
+    const { asked, message } = this.#options;
+    const request = asked();
     if (request?.requestId === this.#prompt?.request.requestId) return;
     if (this.typed !== "") message.text += this.typed;
     this.#prompt = request === undefined ? undefined : this.#promptFor(request);

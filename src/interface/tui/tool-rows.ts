@@ -27,7 +27,7 @@ function signOf(block: ToolBlock, { style }: View): readonly [string, Paint] {
     const [sign, paint] = RESULT_SIGNS[block.result.status];
     return [sign, style[paint]];
   }
-  if (block.permission?.decision === undefined && block.permission !== undefined) return ["?", style.warn];
+  if (isUnanswered(block)) return ["?", style.warn];
   return [block.generating ? "▸" : "·", style.accent];
 }
 
@@ -57,6 +57,10 @@ function tailOf(facts: readonly string[], room: number): string {
   return tails.find((one) => one.length <= room) ?? "";
 }
 
+function isUnanswered({ permission }: ToolBlock): boolean {
+  return permission !== undefined && permission.decision === undefined;
+}
+
 function factsOf(block: ToolBlock, view: View): readonly string[] {
   const { result, permission } = block;
   if (result !== undefined) {
@@ -67,7 +71,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
       lines > 1 ? count(lines, "line") : undefined,
     ].filter((fact) => fact !== undefined);
   }
-  if (permission !== undefined && permission.decision === undefined) return ["waits for your answer"];
+  if (isUnanswered(block)) return [permission?.waits === true ? "waits for your answer" : "resume to answer"];
   if (block.cut) return ["interrupted"];
   if (!block.generating) return [];
   const ms = view.now - view.since(block.id);

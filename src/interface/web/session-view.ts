@@ -27,7 +27,7 @@ export class SessionView {
   }
 
   get blocks(): readonly Block[] {
-    return this.#blocks.view({ writerAlive: this.handle.writer === "live" });
+    return this.#blocks.view({ writerAlive: this.#running });
   }
 
   get facts(): SessionFacts {
@@ -49,7 +49,13 @@ export class SessionView {
 
   /** True while a turn is running. */
   get busy(): boolean {
-    return this.handle.writer === "live" && this.facts.openTurn !== undefined;
+    return this.#running && this.facts.openTurn !== undefined;
+  }
+
+  /** False if nothing can run: no process writes, or the writer has not resumed the interrupted turn. */
+  get #running(): boolean {
+    const { handle, facts } = this;
+    return handle.writer === "live" && !(facts.openTurn !== undefined && handle.interrupted);
   }
 
   subscribe(listener: () => void): () => void {

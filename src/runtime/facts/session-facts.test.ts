@@ -117,6 +117,28 @@ test("a question is open until it is answered, its call has a result, or the tur
   expect(factsOf(log.events).question).toBeUndefined();
 });
 
+test("a question that is asked again replaces the one a crash left open, and a result of another response answers neither", () => {
+  const log = new LogBuilder().user("run").respond({ items: [{ type: "call", callId: "c1" }] });
+  const ask = (requestId: string, response = log.response): LogBuilder =>
+    log.add({
+      type: "permission_request",
+      turn: log.turn,
+      response,
+      requestId,
+      callId: "c1",
+      tool: "look",
+      access: "execute",
+      arguments: "{}",
+      argumentsHash: "",
+    });
+  ask("old");
+  ask("new");
+  ask("other", "another response");
+  expect(factsOf(log.events).question?.requestId).toBe("new");
+  log.result("c1");
+  expect(factsOf(log.events).question?.requestId).toBe("other");
+});
+
 test("adding events one by one equals adding all at once, and a repeated event counts once", () => {
   const log = new LogBuilder().user("a").respond({ usage }).endTurn().user("b").respond({ usage });
   const facts = new SessionFacts(() => 1);

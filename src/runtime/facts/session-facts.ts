@@ -33,6 +33,7 @@ export class SessionFacts {
   readonly #byResponse = new Map<string, RequestFacts>();
   readonly #bySeq = new Map<number, readonly LeftOut[]>();
   readonly #turns = new Map<string, TurnFacts>();
+  /** Unanswered questions by their call: a call that is asked about again after a resume has only the new one. */
   readonly #questions = new Map<string, PermissionRequest>();
   readonly #requests: RequestFacts[] = [];
   readonly #spent: Spent[] = [];
@@ -82,7 +83,7 @@ export class SessionFacts {
     return this.#turns;
   }
 
-  /** The oldest unanswered question. */
+  /** The oldest unanswered question. It can be answered only while its turn runs. */
   get question(): PermissionRequest | undefined {
     return this.#questions.values().next().value;
   }
@@ -123,13 +124,13 @@ export class SessionFacts {
         this.#begin(event);
         return;
       case "permission_request":
-        this.#questions.set(event.requestId, event);
+        this.#questions.set(callKey(event), event);
         return;
       case "permission_decision":
-        this.#answered(event.callId);
+        this.#questions.delete(callKey(event));
         return;
       case "tool_result":
-        this.#answered(event.callId);
+        this.#questions.delete(callKey(event));
         this.#byResponse.get(event.response)?.add(event);
         return;
       case "turn_end":
@@ -184,10 +185,6 @@ export class SessionFacts {
     this.#costUsd = plusCost(this.#costUsd, cost);
   }
 
-  #answered(callId: string): void {
-    for (const [id, asked] of this.#questions) if (asked.callId === callId) this.#questions.delete(id);
-  }
-
   #turnOf(turn: string, seq: number): TurnFacts {
     const known = this.#turns.get(turn);
     if (known !== undefined) return known;
@@ -195,4 +192,9 @@ export class SessionFacts {
     this.#turns.set(turn, made);
     return made;
   }
+}
+
+/** Call ids may repeat in later responses. */
+function callKey({ response, callId }: { readonly response: string; readonly callId: string }): string {
+  return `${response} ${callId}`;
 }

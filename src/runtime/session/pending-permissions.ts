@@ -1,20 +1,33 @@
 /** Questions that wait for a person's answer. */
 
-import { codedError, onAbort } from "../../base/support/index.ts";
+import { codedError, onAbort, type ThroughlineError } from "../../base/support/index.ts";
+import type { SessionFacts } from "../facts/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer } from "../turn/index.ts";
 
 interface Question {
+  /** All ids that answer it: its own, and those of earlier questions about the same call. */
+  readonly ids: readonly string[];
   readonly argumentsHash: string;
   readonly settle: (answer: PersonsAnswer) => void;
 }
 
 export class PendingPermissions {
+  readonly #facts: () => SessionFacts;
   readonly #pending = new Map<string, Question>();
 
-  ask({ requestId, argumentsHash }: PermissionAsk, signal: AbortSignal): Promise<PersonsAnswer> {
+  constructor(facts: () => SessionFacts) {
+    this.#facts = facts;
+  }
+
+  ask(
+    { requestId, argumentsHash }: PermissionAsk,
+    earlier: readonly string[],
+    signal: AbortSignal,
+  ): Promise<PersonsAnswer> {
+    const ids = [requestId, ...earlier];
     return new Promise((resolve, reject) => {
       const stop = (): void => {
-        this.#pending.delete(requestId);
+        this.#forget(ids);
         reject(signal.reason as Error);
       };
       if (signal.aborted) {
@@ -26,7 +39,7 @@ export class PendingPermissions {
         forget();
         resolve(answer);
       };
-      this.#pending.set(requestId, { argumentsHash, settle });
+      for (const id of ids) this.#pending.set(id, { ids, argumentsHash, settle });
     });
   }
 
@@ -36,19 +49,14 @@ export class PendingPermissions {
    */
   async answer(requestId: string, decision: PermissionDecision, argumentsHash?: string): Promise<void> {
     const question = this.#pending.get(requestId);
-    if (question === undefined) {
-      throw codedError(
-        "permission_not_pending",
-        `no permission request "${requestId}" is waiting: it was already answered, or its turn has ended`,
-      );
-    }
+    if (question === undefined) throw this.#notPending(requestId);
     if (argumentsHash !== undefined && argumentsHash !== question.argumentsHash) {
       throw codedError(
         "permission_mismatch",
         `permission request "${requestId}" has different arguments from those you approved. Read the request again`,
       );
     }
-    this.#pending.delete(requestId);
+    this.#forget(question.ids);
     await new Promise<void>((resolve, reject) => {
       const recorded = (error?: unknown): void => {
         if (error === undefined) resolve();
@@ -56,5 +64,19 @@ export class PendingPermissions {
       };
       question.settle({ ...decision, recorded });
     });
+  }
+
+  #notPending(requestId: string): ThroughlineError {
+    const open = this.#facts().question?.requestId === requestId;
+    return codedError(
+      "permission_not_pending",
+      open
+        ? `permission request "${requestId}" was open when its turn was interrupted. Resume the turn; it asks again`
+        : `no permission request "${requestId}" is waiting: it was already answered, or its turn has ended`,
+    );
+  }
+
+  #forget(ids: readonly string[]): void {
+    for (const id of ids) this.#pending.delete(id);
   }
 }

@@ -27,7 +27,7 @@ export interface TurnContextParts {
 }
 
 export class TurnContexts {
-  readonly permissions = new PendingPermissions();
+  readonly permissions: PendingPermissions;
   readonly #parts: TurnContextParts;
   readonly #setup: SetupCache;
   /** The limits the user set. */
@@ -37,6 +37,7 @@ export class TurnContexts {
   constructor(parts: TurnContextParts) {
     const { limits, compaction } = parts.options;
     this.#parts = parts;
+    this.permissions = new PendingPermissions(() => parts.live.facts);
     this.#setup = new SetupCache(parts.options);
     this.#limits = limits;
     this.#compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
@@ -80,7 +81,7 @@ export class TurnContexts {
       permissions: {
         policy: options.permissions ?? "read-only",
         interactive: options.interactive ?? true,
-        ask: (question) => this.permissions.ask(question, signal),
+        ask: (question, earlier) => this.permissions.ask(question, earlier, signal),
       },
       fetch: options.fetch,
       onWire: options.trace,

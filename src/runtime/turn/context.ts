@@ -128,8 +128,11 @@ export interface Permissions {
   readonly policy: PermissionPolicy;
   /** Whether a person can answer an "ask". If not, the call is denied with that reason. */
   readonly interactive: boolean;
-  /** Waits for a person; rejects when the turn is aborted. */
-  ask(ask: PermissionAsk): Promise<PersonsAnswer>;
+  /**
+   * Waits for a person; rejects when the turn is aborted. `earlier` are the ids of questions about the same call that
+   * a crash left open: an answer to one of them counts.
+   */
+  ask(ask: PermissionAsk, earlier: readonly string[]): Promise<PersonsAnswer>;
 }
 
 /** The exact bytes sent and received, for traces and recordings. */

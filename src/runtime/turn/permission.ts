@@ -53,7 +53,9 @@ export async function permission(
     argumentsHash,
   };
   // Start waiting before the question becomes visible: its first reader may answer at once.
-  const waiting = typeof policy === "function" ? policy : paused(context, () => context.permissions.ask(ask));
+  const earlier = context.resumed === true ? askedBefore(context, base) : [];
+  const waiting =
+    typeof policy === "function" ? policy : paused(context, () => context.permissions.ask(ask, earlier));
   if (typeof waiting !== "function") waiting.catch(() => undefined);
   // Durable before the question is asked: an answer from another process must find it in the log.
   await context.live.append(
@@ -90,20 +92,30 @@ function checked(answer: PermissionDecision): PermissionDecision {
   };
 }
 
+interface ExactCall {
+  readonly response: string;
+  readonly callId: string;
+  readonly argumentsHash: string;
+}
+
 /** A person's decision about this exact call before the process died. */
-function decisionBefore(
-  { live }: TurnContext,
-  call: { readonly response: string; readonly callId: string; readonly argumentsHash: string },
-): PermissionDecision | undefined {
+function decisionBefore({ live }: TurnContext, call: ExactCall): PermissionDecision | undefined {
   const found = live.log.events.findLast(
     (event): event is PermissionDecisionEvent =>
-      event.type === "permission_decision" &&
-      event.by === "person" &&
-      event.response === call.response &&
-      event.callId === call.callId &&
-      event.argumentsHash === call.argumentsHash,
+      event.type === "permission_decision" && event.by === "person" && isAbout(event, call),
   );
   return found && { decision: found.decision ?? "deny", reason: found.reason };
+}
+
+/** The ids of the questions about this exact call that were open when the process died. A viewer may still show them. */
+function askedBefore({ live }: TurnContext, call: ExactCall): readonly string[] {
+  return live.log.events.flatMap((event) =>
+    event.type === "permission_request" && isAbout(event, call) ? [event.requestId] : [],
+  );
+}
+
+function isAbout(event: ExactCall, { response, callId, argumentsHash }: ExactCall): boolean {
+  return event.response === response && event.callId === callId && event.argumentsHash === argumentsHash;
 }
 
 /** Logs the decision at once: another question may delay the tools, and a person must not be asked twice. */

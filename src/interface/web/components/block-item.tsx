@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { messageOf, unmistakable, unmistakableLine } from "../../../base/support/index.ts";
 import {
   type Block,
+  type BlockPermission,
   formatDuration,
   type NoticeBlock,
   type ReasoningBlock,
@@ -125,10 +126,15 @@ function Text({ block }: { readonly block: TextBlock }) {
 
 function Tool({ block, view }: { readonly block: ToolBlock; readonly view: SessionView }) {
   const [open, setOpen] = useToggle(view.handle.id, block.id);
-  const asks =
-    block.permission !== undefined && block.permission.decision === undefined && block.result === undefined;
+  const { permission } = block;
+  const unanswered = permission?.decision === undefined && block.result === undefined;
   const state =
-    block.result?.status ?? (asks ? "asks for permission" : block.generating ? "running" : "not finished");
+    block.result?.status ??
+    (permission !== undefined && unanswered
+      ? "asks for permission"
+      : block.generating
+        ? "running"
+        : "not finished");
   const time = block.result?.durationMs === undefined ? "" : ` · ${formatDuration(block.result.durationMs)}`;
   return (
     <>
@@ -151,8 +157,11 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
           </>
         )}
       </details>
-      {asks && block.permission !== undefined ? (
-        <Permission block={block} requestId={block.permission.requestId} view={view} />
+      {permission?.waits === true ? <Permission block={block} permission={permission} view={view} /> : null}
+      {permission?.waits === false && unanswered ? (
+        <p class="notice-line">
+          This question was open when the turn was interrupted. Finish the turn to answer it.
+        </p>
       ) : null}
     </>
   );
@@ -160,11 +169,12 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
 
 interface PermissionProps {
   readonly block: ToolBlock;
-  readonly requestId: string;
+  readonly permission: BlockPermission;
   readonly view: SessionView;
 }
 
-function Permission({ block, requestId, view }: PermissionProps) {
+function Permission({ block, permission, view }: PermissionProps) {
+  const { requestId, argumentsHash } = permission;
   const [problem, setProblem] = useState<string>();
   const name = unmistakableLine(block.name);
   const answer = (work: Promise<void>): void => {
@@ -180,7 +190,7 @@ function Permission({ block, requestId, view }: PermissionProps) {
         <button type="button" class="primary" onClick={() => answer(view.handle.deny(requestId))}>
           Deny
         </button>
-        <button type="button" onClick={() => answer(view.handle.approve(requestId))}>
+        <button type="button" onClick={() => answer(view.handle.approve(requestId, { argumentsHash }))}>
           Allow
         </button>
       </div>
