@@ -2,7 +2,7 @@
 
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 import { transformSync } from "esbuild";
 
@@ -87,13 +87,18 @@ export function runNodeAlongside(args: readonly string[], cwd: string): Promise<
   });
 }
 
+const USED_BY_PROGRAMS = ["zod", "openai", "@anthropic-ai/sdk", "ai", "@ai-sdk/openai", "vitest"];
+
 /** Makes the built package and the examples' dependencies available to programs in a folder. */
 export function linkPackage(folder: string): void {
   const modules = join(folder, "node_modules");
   if (existsSync(modules)) return;
   mkdirSync(modules);
   symlinkSync(PACKAGE, join(modules, "throughline"));
-  symlinkSync(join(root, "node_modules/zod"), join(modules, "zod"));
+  for (const name of USED_BY_PROGRAMS) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), join(modules, name));
+  }
 }
 
 /** Compiles TypeScript as a user's build does. */

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
@@ -12,35 +12,45 @@ import { compiled, linkPackage, read, root, runNodeAlongside } from "./documents
 interface Program {
   readonly name: string;
   readonly code: string;
-  /** False if the block's fence says `no-run`. */
-  readonly runs: boolean;
+  /** What its fence says: `ts` alone is a program, `ts vitest` a file of tests, `ts no-run` a fragment. */
+  readonly kind: "program" | "tests" | "fragment";
 }
 
 function blocksIn(text: string, name: string): readonly Program[] {
   return [...text.matchAll(/^```ts(?<info>[^\n]*)\n(?<code>[\s\S]*?)^```$/gm)].map(({ groups }, index) => ({
     name: `${name}-${index + 1}`,
     code: groups?.["code"] ?? "",
-    runs: !/\bno-run\b/.test(groups?.["info"] ?? ""),
+    kind: kindOf(groups?.["info"] ?? ""),
   }));
 }
 
-const documents = ["README.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)].filter(
-  (name) => name.endsWith(".md"),
-);
+function kindOf(info: string): Program["kind"] {
+  if (/\bno-run\b/.test(info)) return "fragment";
+  return /\bvitest\b/.test(info) ? "tests" : "program";
+}
+
+const documents = [
+  "README.md",
+  ...["docs", "docs/guides"].flatMap((one) => readdirSync(join(root, one)).map((name) => `${one}/${name}`)),
+].filter((name) => name.endsWith(".md"));
 const exported = new Map(publicExports().map((one) => [`${one.file} ${one.name}`, one]));
 
 const programs: readonly Program[] = [
-  ...documents.flatMap((name) => blocksIn(read(name), name.replace("docs/", "").replace(".md", ""))),
+  ...documents.flatMap((name) => blocksIn(read(name), basename(name, ".md"))),
   ...[...exported.values()].flatMap((one) =>
-    examplesOf(one).map((code, index) => ({ name: `example-${one.name}-${index + 1}`, code, runs: true })),
+    examplesOf(one).map((code, index) => ({
+      name: `example-${one.name}-${index + 1}`,
+      code,
+      kind: "program" as const,
+    })),
   ),
 ];
 
 /** A fragment without imports is checked as a part of a program that has a session. */
-function withImports({ code, runs }: Program): string {
-  if (runs || code.includes("import ")) return code;
+function withImports({ code, kind }: Program): string {
+  if (kind !== "fragment" || code.includes("import ")) return code;
   const names = publicExports({ throughline: ENTRIES["throughline"] ?? "" })
-    .filter(({ kind, name }) => kind === "function" && code.includes(`${name}(`))
+    .filter((one) => one.kind === "function" && code.includes(`${one.name}(`))
     .map(({ name }) => name);
   return `import { ${["type Session", ...names].join(", ")} } from "throughline";\ndeclare const session: Session;\n${code}`;
 }
@@ -51,9 +61,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test("finds the programs of the documents and of the comments", () => {
   const names = programs.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(["README-1", "api-1", "api-12", "example-createAgent-1"]));
-  expect(blocksIn("```ts\na();\n```\n\n```ts no-run\nb();\n```\n\n```\nc\n```\n", "d")).toEqual([
-    { name: "d-1", code: "a();\n", runs: true },
-    { name: "d-2", code: "b();\n", runs: false },
+  expect(
+    blocksIn("```ts\na();\n```\n\n```ts no-run\nb();\n```\n\n```ts vitest\nc();\n```\n\n```\nd\n```\n", "d"),
+  ).toEqual([
+    { name: "d-1", code: "a();\n", kind: "program" },
+    { name: "d-2", code: "b();\n", kind: "fragment" },
+    { name: "d-3", code: "c();\n", kind: "tests" },
   ]);
 });
 
@@ -100,23 +113,28 @@ net.Socket.prototype.connect = function (...args) {
 `,
 );
 
-async function run({ name, code }: Program): Promise<unknown> {
+async function run({ name, code, kind }: Program): Promise<unknown> {
   const cwd = join(folder, name);
   mkdirSync(cwd);
   linkPackage(cwd);
-  const file = join(cwd, "program.mjs");
+  const file = join(cwd, kind === "tests" ? "program.test.mjs" : "program.mjs");
   writeFileSync(file, compiled(code));
-  const { status, stderr } = await runNodeAlongside(["--import", pathToFileURL(guard).href, file], cwd);
+  const vitest =
+    kind === "tests" ? [join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", cwd] : [file];
+  const { status, stderr } = await runNodeAlongside(["--import", pathToFileURL(guard).href, ...vitest], cwd);
   return { status, stderr };
 }
 
-test.concurrent.for(programs.filter(({ runs }) => runs))("$name runs without a key", async (program) => {
-  expect(await run(program)).toEqual({ status: 0, stderr: "" });
-});
+test.concurrent.for(programs.filter(({ kind }) => kind !== "fragment"))(
+  "$name runs without a key",
+  async (program) => {
+    expect(await run(program)).toEqual({ status: 0, stderr: "" });
+  },
+);
 
 test("a program that connects to another machine fails", async () => {
   const code = 'import { get } from "node:http";\nget("http://192.0.2.1/");\n';
-  expect(await run({ name: "elsewhere", code, runs: true })).toMatchObject({
+  expect(await run({ name: "elsewhere", code, kind: "program" })).toMatchObject({
     status: 1,
     stderr: expect.stringContaining("a connection to 192.0.2.1"),
   });
