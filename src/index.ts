@@ -61,6 +61,8 @@ export { type Model, type ProfileName, PROFILES, type ProviderTool } from "./run
 export {
   type Agent,
   type AgentOptions,
+  agentTool,
+  type AgentToolOptions,
   createAgent,
   type InferOutput,
   type OpenSessionOptions,

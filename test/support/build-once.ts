@@ -34,6 +34,7 @@ const CHILDREN = {
   "hold-lock": "test/contracts/hold-lock.ts",
   "killed-child": "test/exhaustive/killed-child.ts",
   "session-child": "test/crash/session-child.ts",
+  "sub-agent-child": "test/crash/sub-agent-child.ts",
 } as const;
 
 export type ChildName = keyof typeof CHILDREN;

@@ -7,6 +7,7 @@ import type { RawJson } from "../support/index.ts";
 import type { ErrorInfo } from "./error-info.ts";
 import type { Origin } from "./origin.ts";
 import type { Settings } from "./settings.ts";
+import type { SessionParent, SubAgentSpent } from "./sub-agent.ts";
 import type { Usage } from "./usage.ts";
 
 export interface Envelope {
@@ -35,7 +36,7 @@ export interface SessionStart extends Envelope {
   readonly session: string;
   /** The first ancestor: a family of forks shares the prompt cache. */
   readonly root: string;
-  readonly parent?: { readonly session: string; readonly seq: number } | undefined;
+  readonly parent?: SessionParent | undefined;
   readonly cwd?: string | undefined;
   readonly writer: string;
 }
@@ -249,6 +250,8 @@ export interface ToolResult extends Envelope {
   /** The full output if `text` is a shortened preview: a blob next to the log. */
   readonly blob?: string | undefined;
   readonly durationMs?: number | undefined;
+  /** The sub-agents that the call ran. */
+  readonly spent?: readonly SubAgentSpent[] | undefined;
 }
 
 /**

@@ -31,5 +31,6 @@ export {
   type Settings,
   type ToolSpec,
 } from "./settings.ts";
+export type { SessionParent, SubAgentSpent } from "./sub-agent.ts";
 export { typedEvent } from "./validate-event.ts";
 export { addUsage, NO_USAGE, type Usage } from "./usage.ts";

@@ -32,6 +32,7 @@ import {
   shapeOf,
   text,
 } from "./shape.ts";
+import type { SessionParent, SubAgentSpent } from "./sub-agent.ts";
 import type { Usage } from "./usage.ts";
 import { origin, settings } from "./validate-settings.ts";
 
@@ -89,7 +90,9 @@ const SHAPES: EventShapes = {
     ...anywhere,
     session: text,
     root: text,
-    parent: optional(fields({ session: text, seq: count })),
+    parent: optional(
+      shapeOf<SessionParent>({ session: text, seq: count, call: optional(text), depth: optional(count) }),
+    ),
     cwd: optional(text),
     writer: text,
   },
@@ -177,6 +180,7 @@ const SHAPES: EventShapes = {
     text,
     blob: optional(text),
     durationMs: optional(count),
+    spent: optional(listOf(shapeOf<SubAgentSpent>({ session: text, usage, costUsd: optional(count) }))),
   },
   replay_override: {
     ...anywhere,

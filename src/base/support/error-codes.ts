@@ -180,6 +180,7 @@ const CODES = {
   stream_limit: "final",
   stream_order: "final",
   stream_spliced: "retryable",
+  sub_agent_failed: "final",
   switch_invalid: "final",
   timeout: "retryable",
   timeout_connect: "retryable",

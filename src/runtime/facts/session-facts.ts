@@ -11,8 +11,10 @@ import {
   type PermissionRequest,
   type ResponseStart,
   type SessionEvent,
+  type SessionParent,
   type SessionStart,
   type Settings,
+  type SubAgentSpent,
   typedText,
   type Usage,
   type UserMessage,
@@ -58,17 +60,22 @@ export class SessionFacts {
     return this.start?.cwd;
   }
 
+  /** Where the session came from: a fork's parent, or the call of a sub-agent. */
+  get parent(): SessionParent | undefined {
+    return this.start?.parent;
+  }
+
   /** `provider/model` of the last request. */
   get model(): string | undefined {
     return this.#requests.at(-1)?.model;
   }
 
-  /** The cost of all requests so far, or undefined as soon as one price is not known. */
+  /** The cost of all requests and sub-agents so far, or undefined as soon as one price is not known. */
   get costUsd(): number | undefined {
     return inMicroDollars(this.#costUsd);
   }
 
-  /** The usage of each response that reported it, in the order they ended. */
+  /** The usage of each response that reported it, and of each sub-agent, in the order they ended. */
   get spent(): readonly Spent[] {
     return this.#spent;
   }
@@ -132,6 +139,7 @@ export class SessionFacts {
       case "tool_result":
         this.#questions.delete(callKey(event));
         this.#byResponse.get(event.response)?.add(event);
+        for (const one of event.spent ?? []) this.#spendBySubAgent(one);
         return;
       case "turn_end":
         this.turnsEnded += 1;
@@ -183,6 +191,12 @@ export class SessionFacts {
     const cost = costOfSpent(spent, this.#costOf);
     if (request !== undefined) request.costUsd = cost;
     this.#costUsd = plusCost(this.#costUsd, cost);
+  }
+
+  /** Its tokens are not the session's own, but its caller pays for them. */
+  #spendBySubAgent({ session, usage, costUsd }: SubAgentSpent): void {
+    this.#spent.push({ origin: undefined, usage, subAgent: { session, costUsd } });
+    this.#costUsd = plusCost(this.#costUsd, costUsd);
   }
 
   #turnOf(turn: string, seq: number): TurnFacts {

@@ -1,6 +1,6 @@
 /** The tokens that responses used, and their cost. */
 
-import type { Origin, Usage } from "../../base/events/index.ts";
+import type { Origin, SubAgentSpent, Usage } from "../../base/events/index.ts";
 
 /** The cost of a response in dollars. Undefined if the price is not known; nothing is guessed. */
 export type CostOf = (origin: Origin, usage: Usage) => number | undefined;
@@ -9,9 +9,12 @@ export interface Spent {
   /** Undefined if the log does not say which request it was. */
   readonly origin: Origin | undefined;
   readonly usage: Usage;
+  /** Set for a sub-agent, whose own log has its requests. Its cost is in the log of its caller. */
+  readonly subAgent?: Pick<SubAgentSpent, "session" | "costUsd"> | undefined;
 }
 
-export function costOfSpent({ origin, usage }: Spent, costOf: CostOf): number | undefined {
+export function costOfSpent({ origin, usage, subAgent }: Spent, costOf: CostOf): number | undefined {
+  if (subAgent !== undefined) return subAgent.costUsd;
   return origin === undefined ? undefined : costOf(origin, usage);
 }
 

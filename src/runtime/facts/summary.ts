@@ -21,14 +21,16 @@ export interface StoredSummary {
   /** The number of turns that began. */
   readonly turns: number;
   readonly turnsEnded: number;
+  /** The session whose sub-agent this one is. */
+  readonly subAgentOf?: string | undefined;
   /** The running turn, or the one that a crash left open. */
   readonly openTurn?: string | undefined;
-  /** What each response used, in log order, so that it can be priced. */
+  /** What each response and sub-agent used, in log order, so that it can be priced. */
   readonly spent: readonly Spent[];
 }
 
 export function summaryOf(facts: SessionFacts): StoredSummary {
-  const { title, cwd, model, usage, turns, turnsEnded, openTurn, spent, lastSeq } = facts;
+  const { title, cwd, model, usage, turns, turnsEnded, openTurn, spent, lastSeq, parent } = facts;
   return {
     events: lastSeq + 1,
     title,
@@ -37,6 +39,7 @@ export function summaryOf(facts: SessionFacts): StoredSummary {
     usage,
     turns: turns.size,
     turnsEnded,
+    subAgentOf: parent?.call === undefined ? undefined : parent.session,
     openTurn,
     spent: [...spent],
   };

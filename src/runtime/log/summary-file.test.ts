@@ -164,7 +164,7 @@ describe("a wrong summary is rebuilt from the log", () => {
       bytes[bytes.indexOf("true")] = (bytes[bytes.indexOf("true")] ?? 0) ^ 1;
       return bytes;
     }),
-    "of an older version": rewritten((text) => text.replace('"v":1', '"v":0').replace("true", "older")),
+    "of an older version": rewritten((text) => text.replace('"v":2', '"v":0').replace("true", "older")),
     "of another shape": rewritten((text) => text.replace('"title":"the true title"', '"title":7')),
     "without its usage": rewritten((text) => text.replace(/"usage":\{[^}]*\}/, '"usage":{}')),
     "of requests that were never sent": rewritten((text) =>

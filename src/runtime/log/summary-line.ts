@@ -20,12 +20,15 @@ export function sameState(a: LogState, b: LogState): boolean {
 }
 
 /** Changes whenever the content or meaning of a line does. Lines with any other version are ignored. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Each origin is stored once and usage as rows: most of a long session's summary is the usage of its requests. */
 export function summaryLine(session: string, state: LogState, { spent, ...summary }: StoredSummary): Buffer {
   const origins = new Map<string, number>();
-  const rows = spent.map(({ origin, usage }) => [indexOf(origins, origin), ...rowOf(usage)]);
+  const rows = spent.map(({ origin, usage, subAgent }) => {
+    if (subAgent === undefined) return [indexOf(origins, origin), ...rowOf(usage)];
+    return [subAgent.session, subAgent.costUsd ?? null, ...rowOf(usage)];
+  });
   const text = JSON.stringify({
     v: VERSION,
     session,
@@ -75,13 +78,13 @@ function rowOf(usage: Usage): readonly number[] {
 /** The checksum proves that the line is as written, not that its writer was right, so every field is checked. */
 function summaryIn(read: JsonObject): StoredSummary | undefined {
   const [events, turns, turnsEnded] = ["events", "turns", "turnsEnded"].map((name) => numberOf(read[name]));
-  const texts = ["title", "cwd", "model", "openTurn"].map((name) => read[name]);
+  const texts = ["title", "cwd", "model", "openTurn", "subAgentOf"].map((name) => read[name]);
   const [usage, spent] = [usageIn(read["usage"]), spentIn(read["origins"], read["spent"])];
   if (events === undefined || turns === undefined || turnsEnded === undefined) return undefined;
   if (usage === undefined || spent === undefined) return undefined;
   if (texts.some((text) => text !== undefined && typeof text !== "string")) return undefined;
-  const [title, cwd, model, openTurn] = texts.map(stringOf);
-  return { events, title, cwd, model, usage, turns, turnsEnded, openTurn, spent };
+  const [title, cwd, model, openTurn, subAgentOf] = texts.map(stringOf);
+  return { events, title, cwd, model, usage, turns, turnsEnded, subAgentOf, openTurn, spent };
 }
 
 function usageIn(value: unknown): Usage | undefined {
@@ -110,6 +113,14 @@ function spentIn(origins: unknown, rows: unknown): readonly Spent[] | undefined 
   for (const row of rows as readonly unknown[]) {
     if (!Array.isArray(row)) return undefined;
     const [at, ...counts] = row as readonly unknown[];
+    if (typeof at === "string") {
+      const [cost, ...own] = counts;
+      const usage = usageOf(own);
+      if (usage === undefined || (cost !== null && numberOf(cost) === undefined)) return undefined;
+      const subAgent = { session: at, costUsd: numberOf(cost) };
+      spent.push({ origin: undefined, usage, subAgent });
+      continue;
+    }
     const usage = usageOf(counts);
     const origin = origins[numberOf(at) ?? UNKNOWN];
     if (usage === undefined || (origin === undefined && at !== UNKNOWN)) return undefined;

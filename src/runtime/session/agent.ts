@@ -1,9 +1,11 @@
 /** `createAgent`: a model, tools and a policy, from which sessions are opened. */
 
 import type { SessionSummary } from "../../base/api/index.ts";
+import type { SessionParent } from "../../base/events/index.ts";
 import { createIdSource, systemClock } from "../../base/support/index.ts";
-import { memoryStore, type Store } from "../log/index.ts";
+import { type Log, memoryStore, type Store } from "../log/index.ts";
 import { createRegistry } from "../tools/index.ts";
+import { rememberInside } from "./agent-inside.ts";
 import { assertAgentOptions } from "./agent-options.ts";
 import { describeSession } from "./describe-session.ts";
 import { LocalSession } from "./session.ts";
@@ -31,24 +33,38 @@ export function createAgent(options: AgentOptions): Agent {
   let memory: Store | undefined;
   const storeOf = (store: Store | undefined): Store => store ?? (memory ??= memoryStore({ clock }));
 
-  const open = async (openOptions: OpenSessionOptions): Promise<Session> => {
+  const openLog = async (
+    openOptions: OpenSessionOptions & { readonly parent?: SessionParent | undefined },
+    own: AgentOptions = options,
+  ): Promise<{ readonly session: Session; readonly log: Log }> => {
     const store = storeOf(openOptions.store);
     const id = openOptions.id ?? ids.next("s");
     const log = await store.open(id, { mode: openOptions.mode ?? "write" });
     const writerLives = log.mode === "write" || (await log.hasWriter());
-    return new LocalSession({
+    const session = new LocalSession({
       log,
       writerLives,
       store,
-      options,
+      options: own,
+      parent: openOptions.parent,
       open: (other) => open({ store, id: other }),
     });
+    return { session, log };
   };
+  const open = async (openOptions: OpenSessionOptions): Promise<Session> =>
+    (await openLog(openOptions)).session;
 
-  return {
-    open: (openOptions = {}) => open(openOptions),
-    sessions: (store) => summaries(storeOf(store)),
-  };
+  return rememberInside(
+    {
+      open: (openOptions = {}) => open(openOptions),
+      sessions: (store) => summaries(storeOf(store)),
+    },
+    {
+      options,
+      // Unless the agent says that a person can be asked, nobody is: its caller is a model.
+      openSub: (given) => openLog(given, { ...options, interactive: options.interactive ?? false }),
+    },
+  );
 }
 
 async function* summaries(store: Store): AsyncGenerator<SessionSummary> {

@@ -1,6 +1,7 @@
 /** Local session handles. */
 
 export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../base/api/index.ts";
+export { agentTool, type AgentToolOptions } from "./agent-tool.ts";
 export { createAgent } from "./agent.ts";
 export { toContent } from "./input.ts";
 export { type RuleRepair, type RepairPlan, planRepair } from "./repair-log.ts";

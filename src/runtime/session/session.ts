@@ -12,7 +12,7 @@ import {
   type TurnEnding,
   turnResult,
 } from "../../base/api/index.ts";
-import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
+import { errorInfoOf, type EventDraft, NO_USAGE, type SessionParent } from "../../base/events/index.ts";
 import {
   asErrorCode,
   codedError,
@@ -55,6 +55,8 @@ export interface LocalSessionParts {
   readonly writerLives: boolean;
   readonly store: Store;
   readonly options: AgentOptions;
+  /** The call that a new session is the sub-agent of. */
+  readonly parent?: SessionParent | undefined;
   /** Opens a fork with the same agent. */
   readonly open: (id: string) => Promise<Session>;
 }
@@ -84,6 +86,7 @@ export class LocalSession extends SessionView implements Session {
     ]);
     this.#contexts = new TurnContexts({
       live,
+      store: parts.store,
       options,
       ids: this.#ids,
       model: () => this.model,
@@ -356,8 +359,9 @@ export class LocalSession extends SessionView implements Session {
 
   #sessionStart(): readonly EventDraft[] {
     if (this.#live.log.events.length > 0) return [];
-    const { cwd } = this.#parts.options;
-    return [{ type: "session_start", session: this.id, root: this.id, writer: WRITER, cwd }];
+    const { parent, options } = this.#parts;
+    const { cwd } = options;
+    return [{ type: "session_start", session: this.id, root: this.id, parent, writer: WRITER, cwd }];
   }
 
   /** A turn that begins at its first step, after closing what a crash left open. */

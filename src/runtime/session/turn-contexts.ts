@@ -3,6 +3,7 @@
 import { type IdSource, systemClock, withDefaults } from "../../base/support/index.ts";
 import type { CompactingOptions } from "../compaction/index.ts";
 import type { CostOf } from "../facts/index.ts";
+import type { Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import {
   COMPACT_AT,
@@ -18,6 +19,7 @@ import type { AgentOptions } from "./types.ts";
 
 export interface TurnContextParts {
   readonly live: LiveLog;
+  readonly store: Store;
   readonly options: AgentOptions;
   readonly ids: IdSource;
   /** The session's model at the time a step begins. */
@@ -70,10 +72,11 @@ export class TurnContexts {
   }
 
   #base(turn: string, signal: AbortSignal, overrides: TurnOverrides): Omit<TurnContext, "limits"> {
-    const { live, options, ids, model, redact, costOf } = this.#parts;
+    const { live, store, options, ids, model, redact, costOf } = this.#parts;
     return {
       turn,
       live,
+      store,
       clock: options.clock ?? systemClock,
       ids,
       signal,

@@ -14,4 +14,11 @@ export { permissionFor } from "./permission.ts";
 export { createRegistry, type ToolRegistry } from "./registry.ts";
 export type { OutputOf, StandardSchema } from "./standard-schema.ts";
 export { isStrictSchema } from "./strict-schema.ts";
-export { type Tool, tool, type ToolAccess, type ToolContext, type ToolOptions } from "./tool.ts";
+export {
+  type Tool,
+  tool,
+  type ToolAccess,
+  type ToolContext,
+  type ToolInput,
+  type ToolOptions,
+} from "./tool.ts";

@@ -5,6 +5,7 @@
 import type { Purpose, Settings } from "../../base/events/index.ts";
 import type { Clock, IdSource } from "../../base/support/index.ts";
 import { type CostOf, TurnFacts } from "../facts/index.ts";
+import type { Store } from "../log/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
 import type { PermissionMode, Tool, ToolAccess } from "../tools/index.ts";
 import type { LiveLog } from "./live-log.ts";
@@ -104,6 +105,8 @@ export interface TurnContext {
   readonly signal: AbortSignal;
   readonly limits: TurnLimits;
   readonly live: LiveLog;
+  /** Where sub-agents keep their sessions. If absent, none can run. */
+  readonly store?: Store | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly tools: readonly Tool[];

@@ -1,6 +1,7 @@
 /** The loop. */
 
 export { Budget } from "./budget.ts";
+export { scopeOf } from "./call-scope.ts";
 export {
   DEFAULT_LIMITS,
   type PermissionAsk,

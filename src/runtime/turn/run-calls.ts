@@ -6,7 +6,7 @@
  * because `tool_start` is durable before it begins (law 5).
  */
 
-import type { EventDraft, ToolCall, ToolStatus } from "../../base/events/index.ts";
+import type { EventDraft, SubAgentSpent, ToolCall, ToolStatus } from "../../base/events/index.ts";
 import { assertNever, codeOf, messageOf, untilAborted } from "../../base/support/index.ts";
 import {
   createRegistry,
@@ -18,6 +18,7 @@ import {
   type ToolContext,
   type ToolRegistry,
 } from "../tools/index.ts";
+import { CallMeter } from "./call-scope.ts";
 import type { TurnContext } from "./context.ts";
 import { notRun, permission, whyStopped } from "./permission.ts";
 import { settleInTime } from "./settle-in-time.ts";
@@ -35,6 +36,7 @@ interface Settled {
   readonly text: string;
   readonly blob?: string | undefined;
   readonly durationMs?: number | undefined;
+  readonly spent?: readonly SubAgentSpent[] | undefined;
 }
 
 type Prepared = Ready | Settled;
@@ -195,25 +197,9 @@ function resultDraft({ turn }: TurnContext, { call, ...result }: Settled): Event
 
 async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Promise<EventDraft> {
   const started = context.clock.monotonic();
+  const meter = new CallMeter();
   const outcome = await settleInTime(
-    (signal) =>
-      run({
-        signal,
-        callId: call.callId,
-        idempotencyKey: idempotencyKey(context, call),
-        progress: (text) => {
-          const { turn } = context;
-          context.live.publish([
-            {
-              type: "tool_progress",
-              turn,
-              response: call.response,
-              callId: call.callId,
-              text: context.redact(text),
-            },
-          ]);
-        },
-      }),
+    (signal) => run(meter.scoped(contextOf(context, call, signal), context, call)),
     {
       signal: context.signal,
       timeoutMs,
@@ -235,7 +221,19 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
   const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
   const blob = full === undefined ? undefined : await keepWhole(context, call, full);
   const durationMs = Math.round(context.clock.monotonic() - started);
-  return resultDraft(context, { call, status, text, blob, durationMs });
+  return resultDraft(context, { call, status, text, blob, durationMs, spent: meter.spent });
+}
+
+function contextOf(context: TurnContext, call: ToolCall, signal: AbortSignal): ToolContext {
+  const { turn } = context;
+  const { response, callId } = call;
+  return {
+    signal,
+    callId,
+    idempotencyKey: idempotencyKey(context, call),
+    progress: (text) =>
+      context.live.publish([{ type: "tool_progress", turn, response, callId, text: context.redact(text) }]),
+  };
 }
 
 /** The tool has run, so its result must reach the log even if the rest of a long output cannot be stored. */

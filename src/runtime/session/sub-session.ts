@@ -1,0 +1,103 @@
+/**
+ * The session of a sub-agent, for one call of its caller. The call may run again after a crash: the session's id follows
+ * from the call, so the same session is opened again. What its log holds decides how it continues: an open turn is
+ * resumed, an ended one is reported as it ended. So nothing is sent twice and no tool runs twice.
+ */
+
+import { createHash } from "node:crypto";
+
+import type { Input, Turn, TurnResult } from "../../base/api/index.ts";
+import { addUsage, type ErrorInfo, type SubAgentSpent, type TurnStatus } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
+import { type CostOf, factsOf, type SessionFacts, type TurnFacts } from "../facts/index.ts";
+import type { Log } from "../log/index.ts";
+import { costOf, type Model } from "../providers/index.ts";
+import { createOutputFormat, JudgedAnswer } from "./output-schema.ts";
+import type { OutputSchema, Session } from "./types.ts";
+
+/** The same for every run of one call. */
+export function subSessionId(idempotencyKey: string): string {
+  return `sub_${createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 24)}`;
+}
+
+export interface SubAgentTask {
+  readonly prompt: () => Input;
+  readonly output: OutputSchema | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the sub-agent's answer: its text, or its output if the task has a schema. Throws if there is none. */
+export async function answerOf(session: Session, log: Log, task: SubAgentTask): Promise<unknown> {
+  const ended = await endOfTask(session, log, task);
+  if (ended.status !== "completed") throw noAnswer(session.id, ended);
+  if (task.output === undefined) return ended.text;
+  const judged = new JudgedAnswer(createOutputFormat(task.output));
+  const complaint = await judged.complaint(ended.text);
+  if (complaint === undefined) return judged.value;
+  throw noAnswer(session.id, { status: "failed", error: { code: "output_invalid", message: complaint } });
+}
+
+type Ended = Pick<TurnResult, "text"> & {
+  readonly status: TurnStatus;
+  readonly reason?: string | undefined;
+  readonly error?: ErrorInfo | undefined;
+};
+
+async function endOfTask(session: Session, log: Log, task: SubAgentTask): Promise<Ended> {
+  const last = lastTurn(factsOf(log.events));
+  const ended = last?.end;
+  if (ended === undefined || last === undefined || session.interrupted) {
+    return turnFor(session, last, task).result();
+  }
+  const { status, reason, error } = ended;
+  // The process died before the compaction that a full context leads to. A retry keeps the steps that were finished.
+  if (status === "incomplete" && reason === "context")
+    return session.retry({ signal: task.signal, bufferEvents: false }).result();
+  return { status, reason, error, text: last.text };
+}
+
+function turnFor(
+  session: Session,
+  last: TurnFacts | undefined,
+  { prompt, output, signal }: SubAgentTask,
+): Turn {
+  if (last !== undefined && session.interrupted) return session.resume({ signal, bufferEvents: false });
+  return session.send(prompt(), { output, signal, bufferEvents: false });
+}
+
+/** A compaction runs in a turn of its own, which answers nothing. */
+function lastTurn(facts: SessionFacts): TurnFacts | undefined {
+  return [...facts.turns.values()].findLast(
+    ({ message, requests }) =>
+      message?.purpose === undefined && (message !== undefined || requests.length > 0),
+  );
+}
+
+function noAnswer(id: string, { status, reason, error, text = "" }: Partial<Ended>): Error {
+  const why = {
+    completed: "",
+    incomplete: `stopped at a limit (${reason ?? "unknown"})`,
+    failed: `failed: [${error?.code ?? "unknown"}] ${error?.message ?? "no reason was given"}`,
+    cancelled: "was cancelled",
+    interrupted: "was interrupted",
+  }[status ?? "interrupted"];
+  const rest = text === "" ? "" : `. Its last text: ${text}`;
+  return codedError("sub_agent_failed", `the sub-agent (session ${id}) ${why}${rest}`);
+}
+
+/** What the sub-agent and its own sub-agents have used so far. */
+export function spentBy(log: Log, models: readonly Model[]): SubAgentSpent {
+  const facts = factsOf(log.events, priceOf(models));
+  const below = facts.spent.flatMap(({ usage, subAgent }) => (subAgent === undefined ? [] : [usage]));
+  return { session: log.session, usage: below.reduce(addUsage, facts.usage), costUsd: facts.costUsd };
+}
+
+function priceOf(models: readonly Model[]): CostOf {
+  return (origin, usage) => {
+    const { price } =
+      models.find(
+        ({ settings: { target } }) => target.provider === origin.provider && target.model === origin.model,
+      ) ?? {};
+    return price && costOf(price, usage);
+  };
+}
