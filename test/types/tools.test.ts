@@ -3,7 +3,12 @@ import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 
 import {
+  type Agent,
+  agentTool,
+  type AgentToolOptions,
   builtinTools,
+  createAgent,
+  emulator,
   tool,
   type Tool,
   type ToolAccess,
@@ -93,5 +98,25 @@ test("builtinTools takes a folder and returns tools", () => {
     builtinTools({});
     // @ts-expect-error there is no option `shell`
     builtinTools({ cwd: ".", shell: "bash" });
+  });
+});
+
+test("agentTool types the prompt by its input schema and returns a tool", () => {
+  compileOnly(() => {
+    const agent = createAgent({ model: emulator() });
+    const made = agentTool({
+      ...base,
+      agent,
+      input: z.object({ city: z.string() }),
+      prompt: (input) => {
+        expectTypeOf(input).toEqualTypeOf<{ city: string }>();
+        return input.city;
+      },
+      output: z.object({ people: z.number() }),
+    });
+    expectTypeOf(made).toEqualTypeOf<Tool>();
+    expectTypeOf<AgentToolOptions["agent"]>().toEqualTypeOf<Agent | (() => Agent)>();
+    // @ts-expect-error an agent is required
+    agentTool({ ...base });
   });
 });
