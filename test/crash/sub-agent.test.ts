@@ -99,14 +99,16 @@ function expectAllAccepted({ parentEmulator, childEmulator }: Crash): void {
   }
 }
 
+/** The thoughts in the last request of an emulator. */
+function thoughtsIn(emulator: Emulator): readonly string[] {
+  const last = emulator.exchanges.filter(({ path }) => path.endsWith("/responses")).length - 1;
+  return inputOf(emulator, last).flatMap((item) =>
+    item["type"] === "reasoning" ? [String(item["encrypted_content"])] : [],
+  );
+}
+
 /** The thoughts of each went back to the model that had them, and to no other. */
 function expectOwnThoughts({ parentEmulator, childEmulator }: Crash): void {
-  const thoughtsIn = (emulator: Emulator): readonly string[] => {
-    const last = emulator.exchanges.filter(({ path }) => path.endsWith("/responses")).length - 1;
-    return inputOf(emulator, last).flatMap((item) =>
-      item["type"] === "reasoning" ? [String(item["encrypted_content"])] : [],
-    );
-  };
   const [parents, childs] = [thoughtsIn(parentEmulator), thoughtsIn(childEmulator)];
   expect(parents).toHaveLength(1);
   expect(childs.length).toBeGreaterThan(0);
