@@ -29,6 +29,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "range_invalid",
     "schema_invalid",
     "format_unknown",
+    "options_invalid",
   ],
   401: ["code_used"],
   404: ["not_found", "session_not_found", "turn_unknown", "blob_not_found", "request_unknown", "seq_unknown"],

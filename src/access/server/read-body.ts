@@ -5,7 +5,14 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { codedError, isObject, jsonDepth, type JsonObject, tryParseJson } from "../../base/support/index.ts";
+import {
+  codedError,
+  didYouMean,
+  isObject,
+  jsonDepth,
+  type JsonObject,
+  tryParseJson,
+} from "../../base/support/index.ts";
 
 /** Leaves room for images in a message. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -97,7 +104,10 @@ export class Fields {
   done(): void {
     const unknown = Object.keys(this.#value).find((name) => !this.#known.has(name));
     if (unknown !== undefined)
-      throw codedError("field_unknown", `unknown field ${JSON.stringify(unknown.slice(0, 100))}`);
+      throw codedError(
+        "field_unknown",
+        `unknown field ${JSON.stringify(unknown.slice(0, 100))}${didYouMean(unknown, this.#known)}`,
+      );
   }
 
   #typed<T>(name: string, what: string, read: (value: unknown) => T | undefined): T | undefined {

@@ -32,12 +32,13 @@ export interface BeginOptions {
 /** The session validates the request and throws if it is invalid. */
 export function beginTurn(session: Session, request: TurnRequest, options: BeginOptions): Turn {
   // Viewers follow the session; the turn's own buffer would be a second copy of all events and deltas.
-  const common = { ...options, bufferEvents: false };
+  const { whenBusy, ...rest } = options;
+  const common = { ...rest, bufferEvents: false };
   switch (request.kind) {
     case "send": {
       const { input, model, output } = request;
       const effort = request.effort === undefined ? undefined : asEffort(request.effort);
-      return session.send(input, { ...common, model, effort, output });
+      return session.send(input, { ...common, whenBusy, model, effort, output });
     }
     case "retry":
       return session.retry({ ...common, from: request.from });

@@ -1,6 +1,6 @@
 /**
- * The port between a session and anything that shows it: a terminal, a page, a script on another machine. Pure types,
- * the same for a session in this process (`throughline`) and one behind HTTP (`throughline/client`).
+ * The port between a session and anything that shows it: a terminal, a page, a script on another machine. Pure,
+ * and the same for a session in this process (`throughline`) and one behind HTTP (`throughline/client`).
  */
 
 export type { Decision } from "../events/index.ts";
@@ -15,6 +15,7 @@ export {
   type SessionState,
   type TurnState,
 } from "./http.ts";
+export { checkHandleOptions, HANDLE_OPTIONS, OPEN_OPTIONS } from "./option-checks.ts";
 export { diffRequests, type RequestDiff } from "./request-diff.ts";
 export type {
   ExplainOptions,

@@ -1,6 +1,6 @@
 /** The choices for a model and its tools. Checks, flags, schemas and pages all take these lists from here. */
 
-import { codedError } from "../support/index.ts";
+import { codedError, didYouMean } from "../support/index.ts";
 
 /** How hard a model should think, from least to most. `none` is what some providers call `off`. */
 export const EFFORTS = ["off", "none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -14,7 +14,8 @@ export function isEffort(text: string): text is Effort {
 /** Narrows an effort that comes as text: a flag, a request, a setting. */
 export function asEffort(text: string): Effort {
   if (isEffort(text)) return text;
-  throw codedError("effort_unknown", `unknown effort "${text}"; use one of ${EFFORTS.join(", ")}`);
+  const hint = typeof text === "string" ? didYouMean(text, EFFORTS) : "";
+  throw codedError("effort_unknown", `unknown effort "${text}"; use one of ${EFFORTS.join(", ")}${hint}`);
 }
 
 /** How thoughts are shown. `auto` depends on the interface. */

@@ -41,6 +41,35 @@ export {
 export { inert, inertFrom, inertJson, inertLine, withoutActive } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
 export { onAbort, untilAborted } from "./on-abort.ts";
+export {
+  aChoice,
+  aClock,
+  aCount,
+  aFlag,
+  aFunction,
+  aList,
+  anAfter,
+  anObject,
+  aNumber,
+  anything,
+  aPort,
+  aPositive,
+  aRecord,
+  aSeq,
+  aSignal,
+  aText,
+  choiceOf,
+  orNull,
+} from "./option-checks.ts";
+export {
+  checkArgument,
+  checkOptions,
+  nested,
+  type OptionCheck,
+  type OptionChecks,
+  shown,
+  wrongValue,
+} from "./options.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";

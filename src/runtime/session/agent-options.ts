@@ -1,53 +1,36 @@
 /** Programmer errors throw at once, with a code and advice, instead of failing a turn later. */
 
 import type { Input } from "../../base/api/index.ts";
-import { isPermissionMode, PERMISSION_MODES } from "../../base/events/index.ts";
-import { codedError, isObject, type ThroughlineError } from "../../base/support/index.ts";
+import {
+  checkArgument,
+  checkOptions,
+  codedError,
+  isObject,
+  type ThroughlineError,
+} from "../../base/support/index.ts";
 import type { TurnLimits } from "../turn/index.ts";
+import { AGENT_OPTIONS, LOCAL_OPTIONS } from "./option-checks.ts";
 import type { AgentOptions } from "./types.ts";
 
 export function assertAgentOptions(options: AgentOptions): void {
   const given: unknown = options;
-  if (!isObject(given)) throw invalid("createAgent needs an options object with a model");
-  const { model, permissions, limits, tools } = given;
-  if (typeof model === "string") throw invalid(`model is a string: use modelFrom(${JSON.stringify(model)})`);
-  if (!isObject(model) || typeof model["send"] !== "function" || !isObject(model["settings"])) {
-    throw invalid("model is missing or is not a model: use openai(…), emulator() or modelFrom(…)");
-  }
-  if (permissions !== undefined && typeof permissions !== "function" && !isPermissionMode(permissions)) {
-    throw invalid(
-      `permissions is ${JSON.stringify(permissions)}: use ${PERMISSION_MODES.join(", ")} or a function`,
-    );
-  }
-  for (const [name, value] of Object.entries(isObject(limits) ? limits : {})) {
-    if (value === undefined) continue;
-    const least = name === "maxRetries" || name === "toolGraceMs" ? 0 : 1;
-    const fits = typeof value === "number" && (isCost(name) ? value > 0 : value >= least);
-    if (!fits) {
-      const range = isCost(name) ? "above 0" : `${least} or more`;
-      throw invalid(`limits.${name} is ${JSON.stringify(value)}: use a number, ${range}`);
-    }
-  }
-  const costLimit = COST_LIMITS.find((name) => isObject(limits) && limits[name] !== undefined);
-  if (costLimit !== undefined && model["price"] === undefined) {
+  checkOptions("createAgent", given, AGENT_OPTIONS);
+  const { model, limits } = options;
+  checkArgument("createAgent", "model", model, AGENT_OPTIONS.model);
+  const costLimit = COST_LIMITS.find((name) => limits?.[name] !== undefined);
+  if (costLimit !== undefined && model.price === undefined) {
     throw codedError(
       "price_unknown",
-      `the price of ${String(model["label"])} is not known, so ${costLimit} cannot be enforced. Omit the limit, or give the model a price`,
+      `the price of ${model.label} is not known, so ${costLimit} cannot be enforced. Omit the limit, or give the model a price`,
     );
-  }
-  if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool))) {
-    throw invalid("tools must be an array of tools made with tool(…)");
   }
 }
 
 const COST_LIMITS = ["maxCostUsd", "maxSessionCostUsd"] as const satisfies readonly (keyof TurnLimits)[];
 
-function isCost(name: string): boolean {
-  return COST_LIMITS.some((one) => one === name);
-}
-
-function isTool(value: unknown): boolean {
-  return isObject(value) && typeof value["validate"] === "function" && typeof value["run"] === "function";
+/** Throws `options_invalid` for options that a method of a local session does not have. */
+export function assertMethodOptions(method: keyof typeof LOCAL_OPTIONS, given: unknown): void {
+  checkOptions(method, given, LOCAL_OPTIONS[method]);
 }
 
 export function assertInput(input: Input): void {
@@ -86,8 +69,4 @@ function assertPart(part: unknown): void {
 
 function badInput(message: string): ThroughlineError {
   return codedError("input_invalid", message);
-}
-
-function invalid(message: string): ThroughlineError {
-  return codedError("options_invalid", message);
 }

@@ -2,12 +2,13 @@
 
 import type { SessionSummary } from "../../base/api/index.ts";
 import type { SessionParent } from "../../base/events/index.ts";
-import { createIdSource, systemClock } from "../../base/support/index.ts";
+import { checkArgument, checkOptions, createIdSource, systemClock } from "../../base/support/index.ts";
 import { type Log, memoryStore, type Store } from "../log/index.ts";
 import { createRegistry } from "../tools/index.ts";
 import { rememberInside } from "./agent-inside.ts";
 import { assertAgentOptions } from "./agent-options.ts";
 import { describeSession } from "./describe-session.ts";
+import { OPEN_SESSION_OPTIONS } from "./option-checks.ts";
 import { LocalSession } from "./session.ts";
 import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
 
@@ -56,8 +57,14 @@ export function createAgent(options: AgentOptions): Agent {
 
   return rememberInside(
     {
-      open: (openOptions = {}) => open(openOptions),
-      sessions: (store) => summaries(storeOf(store)),
+      async open(openOptions = {}) {
+        checkOptions("open", openOptions, OPEN_SESSION_OPTIONS);
+        return open(openOptions);
+      },
+      sessions(store) {
+        if (store !== undefined) checkArgument("sessions", "store", store, OPEN_SESSION_OPTIONS.store);
+        return summaries(storeOf(store));
+      },
     },
     {
       options,

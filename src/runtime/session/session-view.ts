@@ -9,9 +9,11 @@ import type {
   RequestPreview,
 } from "../../base/api/index.ts";
 import type { ContextUse, LoggedEvent, SessionEvent, Usage } from "../../base/events/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { checkArgument, codedError } from "../../base/support/index.ts";
 import type { Model } from "../providers/index.ts";
 import { contextUse, type LiveLog } from "../turn/index.ts";
+import { assertMethodOptions } from "./agent-options.ts";
+import { aModel, aModelOrName } from "./option-checks.ts";
 import { previewRequest } from "./previews.ts";
 import { rebuildRequest } from "./rebuild.ts";
 import { settingsFor } from "./settings.ts";
@@ -78,15 +80,18 @@ export abstract class SessionView {
   }
 
   events(options: EventsOptions = {}): AsyncIterable<LoggedEvent> {
+    assertMethodOptions("events", options);
     return this.#live.events(options.after ?? -1, options.path ?? "all");
   }
 
   follow(options: FollowOptions = {}): AsyncIterable<SessionEvent> {
+    assertMethodOptions("follow", options);
     return this.#live.follow(options.after ?? -1, options.signal);
   }
 
   /** Like `follow`, in batches as they arrived. All followers get the same arrays, so work on them can be shared. */
   followBatches(options: FollowOptions = {}): AsyncIterable<readonly SessionEvent[]> {
+    assertMethodOptions("follow", options);
     return this.#live.followBatches(options.after ?? -1, options.signal);
   }
 
@@ -95,6 +100,7 @@ export abstract class SessionView {
   }
 
   async preview(options: { readonly model?: Model | string } = {}): Promise<RequestPreview> {
+    assertMethodOptions("preview", options);
     const { log, blobs, rootSession } = this.#live;
     await blobs.load();
     const model = options.model === undefined ? this.#model : this.modelOf(options.model);
@@ -109,6 +115,7 @@ export abstract class SessionView {
 
   /** As rendered, so it includes what only the renderer can see (a changed prefix). */
   async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
+    assertMethodOptions("explain", options);
     if (options.request === undefined) return (await this.preview()).decisions;
     return (await this.rebuild(options.request)).decisions;
   }
@@ -118,9 +125,14 @@ export abstract class SessionView {
   }
 
   protected modelOf(model: Model | string): Model {
+    checkArgument("setModel", "model", model, aModelOrName);
     if (typeof model !== "string") return model;
     const { modelFrom } = this.#options;
-    if (modelFrom !== undefined) return modelFrom(model);
+    if (modelFrom !== undefined) {
+      const found = modelFrom(model);
+      checkArgument("modelFrom", "its result", found, aModel);
+      return found;
+    }
     throw codedError(
       "model_by_name",
       `this agent does not accept models by name. Give createAgent a modelFrom, or pass a model instead of ${JSON.stringify(model)}`,

@@ -14,7 +14,9 @@ import {
 } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE, type SessionParent } from "../../base/events/index.ts";
 import {
+  aSeq,
   asErrorCode,
+  checkArgument,
   codedError,
   codeOf,
   createIdSource,
@@ -32,7 +34,7 @@ import {
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import { closeCall, LiveLog, resumePlan, stoppedBy, TURN_CANCELLED, type TurnPlan } from "../turn/index.ts";
-import { assertInput } from "./agent-options.ts";
+import { assertInput, assertMethodOptions } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
 import { endCut, endOfTurnAt, frontCut, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
@@ -112,6 +114,7 @@ export class LocalSession extends SessionView implements Session {
   send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
   send(input: Input, options: SendOptions = {}): Turn {
+    assertMethodOptions("send", options);
     assertInput(input);
     this.#assertRoom();
     if (options.whenBusy === "reject" && this.#turns.busy) {
@@ -135,6 +138,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   resume(options: TurnOptions = {}): Turn {
+    assertMethodOptions("resume", options);
     const open = this.#live.openTurn;
     if (open === undefined || !this.interrupted) {
       throw codedError("nothing_to_resume", `session "${this.id}" has no interrupted turn`);
@@ -160,6 +164,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   retry(options: RetryOptions = {}): Turn {
+    assertMethodOptions("retry", options);
     const last = lastMessageOf(this.#live.path);
     if (last === undefined) {
       throw codedError("nothing_to_retry", "there is no message to answer again");
@@ -175,6 +180,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
+    assertMethodOptions("edit", options);
     assertInput(input);
     const { path } = this.#live;
     if (path.find((event) => event.seq === seq)?.type !== "user_message") {
@@ -210,6 +216,7 @@ export class LocalSession extends SessionView implements Session {
     requestId: string,
     options: { readonly argumentsHash?: string | undefined } = {},
   ): Promise<void> {
+    assertMethodOptions("approve", options);
     await this.#contexts.permissions.answer(requestId, { decision: "allow" }, options.argumentsHash);
   }
 
@@ -234,6 +241,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async fork(options: ForkOptions = {}): Promise<Session> {
+    assertMethodOptions("fork", options);
     const id = options.id ?? this.#ids.next("s");
     await forkInto(this.#parts.store, this.#live.log, { ...options, id });
     const child = await this.#parts.open(id);
@@ -251,16 +259,19 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async truncateFrom(seq: number): Promise<void> {
+    checkArgument("truncateFrom", "seq", seq, aSeq);
     const draft = endCut(this.#live.path, seq);
     if (draft !== undefined) await this.#change(draft);
   }
 
   async checkout(options: { readonly to: number }): Promise<void> {
+    assertMethodOptions("checkout", options);
     const to = endOfTurnAt(this.#live.log.events, options.to);
     await this.#change({ type: "branch", to, why: "checkout" });
   }
 
   async compact(options: CompactOptions = {}): Promise<void> {
+    assertMethodOptions("compact", options);
     assertKeepTurns(options.keepTurns);
     const turn = this.#turns.add(options, async (own, id) => {
       const { contextFor } = this.#contexts.around(own.signal, {});

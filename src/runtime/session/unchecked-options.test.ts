@@ -32,9 +32,11 @@ test.for([
 );
 
 test("a turn whose first events are refused leaves nothing behind, and the session still begins with its start", async () => {
-  const cwd = 7 as unknown as string;
   const store = fileStore(temporaryFolder());
-  const session = await createAgent({ model: emulator(), cwd }).open({ store });
+  const options = { model: emulator(), cwd: "/" };
+  const agent = createAgent(options);
+  options.cwd = 7 as unknown as string; // after the check
+  const session = await agent.open({ store });
   expect(await session.send("Hello").result()).toMatchObject({
     status: "failed",
     error: { code: "event_invalid" },

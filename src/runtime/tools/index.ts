@@ -15,10 +15,12 @@ export { createRegistry, type ToolRegistry } from "./registry.ts";
 export type { OutputOf, StandardSchema } from "./standard-schema.ts";
 export { isStrictSchema } from "./strict-schema.ts";
 export {
+  isTool,
   type Tool,
   tool,
   type ToolAccess,
   type ToolContext,
   type ToolInput,
   type ToolOptions,
+  toolProblem,
 } from "./tool.ts";

@@ -4,7 +4,15 @@
  * tool can be sent to every provider.
  */
 
-import { isSendableToolName, type JsonObject } from "../../base/support/index.ts";
+import {
+  aFlag,
+  anything,
+  checkOptions,
+  isObject,
+  isSendableToolName,
+  type JsonObject,
+  type OptionChecks,
+} from "../../base/support/index.ts";
 import { type InputVerdict, toInputSchema, toolInvalid } from "./input-schema.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { isStrictSchema } from "./strict-schema.ts";
@@ -64,7 +72,34 @@ export interface ToolOptions<Schema extends StandardSchema | JsonObject> {
   readonly run: (input: ToolInput<Schema>, context: ToolContext) => unknown;
 }
 
+/** Returns whether a value has every member that the runtime uses. A tool made by hand may lack some. */
+export function isTool(value: unknown): value is Tool {
+  return toolProblem(value) === undefined;
+}
+
+/** Returns what a value lacks to be a tool, for a message. */
+export function toolProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return "it is not an object";
+  const { name, description, parameters, access, validate, run } = value;
+  if (typeof name !== "string" || typeof description !== "string") return "it has no name or no description";
+  if (!ACCESSES.includes(access)) return `the access of ${name} must be read, write or execute`;
+  if (typeof validate !== "function" || !isObject(parameters))
+    return `${name} has no schema, or not in the form of the runtime`;
+  return typeof run === "function" ? undefined : `${name} has no function run`;
+}
+
 const ACCESSES: readonly unknown[] = ["read", "write", "execute"] satisfies readonly ToolAccess[];
+
+/** The members that `tool` itself checks have messages that name the tool. */
+const TOOL_OPTIONS = {
+  name: anything,
+  description: anything,
+  input: anything,
+  access: anything,
+  idempotent: aFlag,
+  timeoutMs: anything,
+  run: anything,
+} satisfies OptionChecks<ToolOptions<JsonObject>>;
 
 /**
  * Defines a tool. Its schema types the input of `run` and is what the model sees. Throws `tool_invalid`.
@@ -88,6 +123,7 @@ const ACCESSES: readonly unknown[] = ["read", "write", "execute"] satisfies read
  */
 export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOptions<Schema>): Tool {
   // Options may come from JavaScript (a tools file), where no types were checked.
+  checkOptions("tool", options, TOOL_OPTIONS, "tool_invalid");
   const { name, description, timeoutMs, access = "execute" } = options;
   if (typeof name !== "string" || !isSendableToolName(name)) {
     throw toolInvalid(name, "a name must have 1 to 64 letters, digits, underscores or hyphens");
@@ -97,7 +133,7 @@ export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOp
   }
   if (typeof options.run !== "function") throw toolInvalid(name, "run must be a function");
   if (!ACCESSES.includes(access)) throw toolInvalid(name, "access must be read, write or execute");
-  if (timeoutMs !== undefined && !(timeoutMs > 0))
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0))
     throw toolInvalid(name, "timeoutMs must be greater than 0");
   const { parameters, validate } = toInputSchema(options.input, (problem, cause) =>
     toolInvalid(name, problem, cause),
