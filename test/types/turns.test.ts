@@ -58,6 +58,7 @@ test("the output is unknown for a JSON Schema and undefined without a schema", (
     if (none.status === "completed") expectTypeOf(none.output).toBeUndefined();
 
     expectTypeOf(session.send("Hello", { output: schema })).toEqualTypeOf<Turn>();
+    expectTypeOf(session.send("Hello", { whenBusy: "steer" })).toEqualTypeOf<Turn>();
     expectTypeOf(session.send("Hello", options)).toEqualTypeOf<Turn>();
   });
 });

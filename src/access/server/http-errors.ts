@@ -28,6 +28,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "api_key_missing",
     "range_invalid",
     "schema_invalid",
+    "steer_invalid",
     "format_unknown",
     "options_invalid",
   ],

@@ -60,6 +60,8 @@ export interface SessionListing extends SessionSummary {
 export interface TurnState {
   readonly turn: string;
   readonly state: "queued" | "running" | "done";
+  /** Set if the message joined another turn: that turn's id. The fields below then describe that turn from the message on. */
+  readonly joined?: string | undefined;
   /** The first event of the turn. Absent until the turn begins. */
   readonly firstSeq?: number | undefined;
   /** The last event of the turn. Absent until the turn is done. */

@@ -54,9 +54,12 @@ export interface HandleSendOptions extends TurnOptions {
   /** A JSON Schema. The answer must be JSON that the schema accepts; `result().output` is the value. */
   readonly output?: JsonObject | undefined;
   /**
-   * While another turn runs or waits, the new one waits behind it, or `send` throws `session_busy`. Default: "queue".
+   * What to do while another turn runs or waits. `queue`: the new turn waits behind it. `reject`: `send` throws
+   * `session_busy`. `steer`: the message joins the running turn before its next request, and the returned turn ends
+   * with that turn. If the running turn ends first, the message starts its own turn ahead of those that wait. `steer`
+   * excludes `model`, `effort` and `output`. Default: "queue".
    */
-  readonly whenBusy?: "queue" | "reject" | undefined;
+  readonly whenBusy?: "queue" | "reject" | "steer" | undefined;
 }
 
 /** Options of `fork`. */

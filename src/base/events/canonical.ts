@@ -56,6 +56,8 @@ export interface UserMessage extends Envelope {
   readonly by: "person" | "runtime";
   readonly content: readonly InputPart[];
   readonly purpose?: Purpose | undefined;
+  /** Set if the message joined a running turn: the id under which it was sent. It opens no turn. */
+  readonly steer?: string | undefined;
 }
 
 /**

@@ -98,7 +98,13 @@ const SHAPES: EventShapes = {
   },
   settings: { ...anywhere, settings },
   title: { ...anywhere, title: text },
-  user_message: { ...anywhere, by: oneOf("person", "runtime"), content: listOf(inputPart), purpose },
+  user_message: {
+    ...anywhere,
+    by: oneOf("person", "runtime"),
+    content: listOf(inputPart),
+    purpose,
+    steer: optional(text),
+  },
   response_start: {
     ...inResponse,
     step: count,

@@ -172,6 +172,7 @@ const CODES = {
   session_locked: "retryable",
   session_not_chosen: "final",
   session_not_found: "final",
+  steer_invalid: "final",
   stopped: "final",
   store_closed: "final",
   store_unusable: "final",

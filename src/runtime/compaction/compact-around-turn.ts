@@ -5,7 +5,7 @@
  */
 
 import { addUsage, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
-import { sizeOf } from "../fold/index.ts";
+import { opensTurn, sizeOf } from "../fold/index.ts";
 import {
   isFull,
   runTurn,
@@ -14,7 +14,7 @@ import {
   type TurnOutcome,
   type TurnPlan,
 } from "../turn/index.ts";
-import { type CompactionOutcome, type CompactionPlan, isPersons, runCompaction } from "./run-compaction.ts";
+import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./run-compaction.ts";
 
 export interface CompactingOptions {
   /** Creates the context of a new turn; each turn has its own. Its limits are those below unless others are given. */
@@ -100,7 +100,7 @@ async function compactAfter(
   options: CompactingOptions,
 ): Promise<CompactionOutcome["status"]> {
   const own = options.contextFor(options.newTurn(), "compaction");
-  const message = context.live.fold.entries.findLast(isPersons);
+  const message = context.live.fold.entries.findLast(opensTurn);
   // If the model's context size is unknown, what did not fit shows how much is too much.
   const whole = context.live.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   const maxLength = Math.min(summaryLength(options.contextTokens), Math.max(SHORTEST, whole * SUMMARY_SHARE));

@@ -3,9 +3,10 @@
 import { type CompactOptions, type TurnResult, turnResult } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
+import { opensTurn } from "../fold/index.ts";
 import type { TurnContext } from "../turn/index.ts";
 import { summaryLength } from "./compact-around-turn.ts";
-import { isPersons, runCompaction } from "./run-compaction.ts";
+import { runCompaction } from "./run-compaction.ts";
 
 export function assertKeepTurns(keepTurns: number | undefined): void {
   if (keepTurns === undefined || (Number.isSafeInteger(keepTurns) && keepTurns >= 0)) return;
@@ -25,7 +26,7 @@ export async function compactNow(
   } catch (error) {
     return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: errorInfoOf(error) };
   }
-  const messages = context.live.fold.entries.filter(isPersons).length;
+  const messages = context.live.fold.entries.filter(opensTurn).length;
   const turns = keepTurns ?? (messages > 1 ? 1 : 0);
   const { contextTokens } = context.setup().settings.capabilities;
   const { status, usage, error } = await runCompaction(context, {

@@ -22,6 +22,7 @@ import {
   type Entry,
   type Group,
   keepNewest,
+  opensTurn,
   sizeOf,
   startOf,
 } from "../fold/index.ts";
@@ -81,10 +82,10 @@ function firstKept(entries: readonly Entry[], keep: CompactionPlan["keep"]): num
     const first = keepNewest(entries, whole * keep.share);
     if (!keep.wholeTurns) return first;
     // An answer without its question is of little use.
-    const message = entries.findIndex((entry, index) => index >= first && isPersons(entry));
+    const message = entries.findIndex((entry, index) => index >= first && opensTurn(entry));
     return message === -1 ? entries.length : message;
   }
-  const messages = entries.flatMap((entry, index) => (isPersons(entry) ? [index] : []));
+  const messages = entries.flatMap((entry, index) => (opensTurn(entry) ? [index] : []));
   return keep.turns === 0 ? entries.length : (messages.at(-keep.turns) ?? 0);
 }
 
@@ -228,11 +229,16 @@ class CompactionRun {
     return `\n\n[The oldest part was too long to be read for this summary.]\n${digest}`;
   }
 
-  /** A task in progress must not be known only from a summary, so the last message is quoted. */
+  /**
+   * A task in progress must not be known only from a summary, so the last message is quoted, with the messages that
+   * joined its turn.
+   */
   #lastMessage(folded: readonly Entry[]): string | undefined {
-    if (this.#entries.slice(this.#first).some(isPersons)) return undefined;
-    const last = folded.findLast(isPersons);
-    return last === undefined ? undefined : contentText(last.event.content);
+    if (this.#entries.slice(this.#first).some(opensTurn)) return undefined;
+    const last = folded.findLastIndex(opensTurn);
+    if (last === -1) return undefined;
+    const said = folded.slice(last).filter((entry) => entry.kind === "user" && entry.event.by === "person");
+    return said.map((entry) => (entry.kind === "user" ? contentText(entry.event.content) : "")).join("\n\n");
   }
 
   #digestNotice(error: ErrorInfo): EventDraft {
@@ -243,10 +249,6 @@ class CompactionRun {
       message: `no model could write the summary (${error.message}), so a digest from the log replaces it`,
     };
   }
-}
-
-export function isPersons(entry: Entry): entry is Entry & { readonly kind: "user" } {
-  return entry.kind === "user" && entry.event.by === "person";
 }
 
 function textOf(group: Group | undefined): string {

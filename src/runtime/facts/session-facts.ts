@@ -35,6 +35,7 @@ export class SessionFacts {
   readonly #byResponse = new Map<string, RequestFacts>();
   readonly #bySeq = new Map<number, readonly LeftOut[]>();
   readonly #turns = new Map<string, TurnFacts>();
+  readonly #steered = new Map<string, UserMessage>();
   /** Unanswered questions by their call: a call that is asked about again after a resume has only the new one. */
   readonly #questions = new Map<string, PermissionRequest>();
   readonly #requests: RequestFacts[] = [];
@@ -90,12 +91,22 @@ export class SessionFacts {
     return this.#turns;
   }
 
+  /** Messages that joined a running turn, by the id under which they were sent. */
+  get steered(): ReadonlyMap<string, UserMessage> {
+    return this.#steered;
+  }
+
+  /** Whether the log has the turn: as a turn of its own, or as a message that joined another. */
+  has(turn: string): boolean {
+    return this.#turns.has(turn) || this.#steered.has(turn);
+  }
+
   /** The oldest unanswered question. It can be answered only while its turn runs. */
   get question(): PermissionRequest | undefined {
     return this.#questions.values().next().value;
   }
 
-  /** The text that a person typed in their last message, and its seq. Attached files are not part of it. */
+  /** The text that a person typed in the last message that opened a turn, and its seq. Attached files are not part of it. */
   get lastMessage(): { readonly seq: number; readonly text: string } | undefined {
     const message = this.#lastMessage;
     if (message === undefined) return undefined;
@@ -125,7 +136,10 @@ export class SessionFacts {
         return;
       case "user_message":
         this.openTurn = event.turn;
-        if (event.by === "person") this.#lastMessage = event;
+        if (event.steer !== undefined) {
+          // A retry that repeats its turn repeats the message too.
+          if (!this.#steered.has(event.steer)) this.#steered.set(event.steer, event);
+        } else if (event.by === "person") this.#lastMessage = event;
         return;
       case "response_start":
         this.#begin(event);

@@ -16,7 +16,7 @@ export class TurnFacts {
   readonly firstSeq: number;
   readonly requests: RequestFacts[] = [];
   lastSeq: number;
-  /** The first message. A retried turn has none of its own. */
+  /** The first message. A retried turn has none of its own, and a message that joined the turn is not one. */
   message: UserMessage | undefined;
   /** The branch with which a retried or edited turn left the previous path. */
   branch: Branch | undefined;
@@ -48,8 +48,9 @@ export class TurnFacts {
 
   add(event: LoggedEvent): void {
     this.lastSeq = event.seq;
-    if (event.type === "user_message") this.message ??= event;
-    else if (event.type === "branch") this.branch ??= event;
+    if (event.type === "user_message") {
+      if (event.steer === undefined) this.message ??= event;
+    } else if (event.type === "branch") this.branch ??= event;
     else if (event.type === "turn_end") this.end ??= event;
   }
 }

@@ -20,6 +20,11 @@ export interface UserEntry {
   readonly event: UserMessage;
 }
 
+/** Whether it is a message with which a person began a turn. One that joined a running turn is not. */
+export function opensTurn(entry: Entry): entry is UserEntry {
+  return entry.kind === "user" && entry.event.by === "person" && entry.event.steer === undefined;
+}
+
 export interface SummaryEntry {
   readonly kind: "summary";
   readonly event: Compaction;

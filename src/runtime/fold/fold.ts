@@ -113,6 +113,24 @@ export class Fold {
     return { settings, entries, revision: cache.revision, strip, overrides, container, codeLost };
   }
 
+  /**
+   * Whether a call that the provider runs itself waits for its result at the end. A person's message there would drop
+   * it.
+   */
+  get waitsForServer(): boolean {
+    const settings = this.#settings;
+    if (settings === undefined || responseFormOf(settings.profile) !== "blocks") return false;
+    const overrides = this.#overrides.filter((one) => sameOrigin(one.target, settings.target));
+    const formOf = (group: Group): GroupForm => groupForm(group, { settings, overrides });
+    const last = this.#entries.findLastIndex((entry) => entry.kind !== "group");
+    const groups = this.#entries.slice(last + 1).filter((entry) => entry.kind === "group");
+    return groups.some((group, index) => {
+      if (formOf(group) !== "home") return false;
+      const { stay, settled } = openCallsOf(group, groups, index + 1, { formOf, hasContainer: true });
+      return !settled && stay.size > 0;
+    });
+  }
+
   #cacheFor(settings: Settings): PlanCache {
     if (this.#cache?.settings !== settings || this.#cache.generation !== this.#generation) {
       this.#cache = new PlanCache(settings, this.#generation);

@@ -3,7 +3,7 @@
 export { activePath, eventsBefore, walkPath } from "./active-path.ts";
 export { keepNewest, sizeOf, startOf } from "./cut-points.ts";
 export { contentText, digestOf } from "./digest.ts";
-export { type Entry, Group } from "./entries.ts";
+export { type Entry, Group, opensTurn } from "./entries.ts";
 export { explain, LeftOutRanges } from "./explain.ts";
 export { Fold, planOf } from "./fold.ts";
 export { isHome } from "./home.ts";

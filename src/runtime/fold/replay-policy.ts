@@ -4,7 +4,7 @@
  */
 
 import type { Settings } from "../../base/events/index.ts";
-import type { Entry, Group } from "./entries.ts";
+import { type Entry, type Group, opensTurn } from "./entries.ts";
 import { isHome } from "./home.ts";
 
 /** The groups whose reasoning may be sent, or undefined if all may. */
@@ -15,7 +15,7 @@ export function allowedGroups(entries: readonly Entry[], settings: Settings): Re
   if (policy === "none") return allowed;
   let budget = policy === "since_last_user" ? Number.POSITIVE_INFINITY : policy.maxItems;
   for (const entry of entries.toReversed()) {
-    if (entry.kind === "user" && policy === "since_last_user" && entry.event.by === "person") break;
+    if (policy === "since_last_user" && opensTurn(entry)) break;
     if (entry.kind !== "group" || !isHome(entry.origin, settings)) continue;
     if (entry.end?.status !== "completed") continue;
     budget -= entry.items.filter((item) => item.type === "reasoning").length;

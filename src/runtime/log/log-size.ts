@@ -85,6 +85,7 @@ const CLOSES: ReadonlySet<EventDraft["type"]> = new Set([
 
 function needOf(draft: EventDraft): Need {
   if (CLOSES.has(draft.type)) return "close";
+  if (draft.type === "user_message" && draft.steer !== undefined) return "go_on"; // the turn has already begun
   const begins = draft.type === "user_message" || draft.type === "response_start";
   // Compaction is the way to a smaller copy, so it may use the reserve.
   return begins && draft.purpose !== "compaction" ? "begin" : "go_on";

@@ -10,7 +10,7 @@ import {
 } from "../../base/support/index.ts";
 import type { TurnLimits } from "../turn/index.ts";
 import { AGENT_OPTIONS, LOCAL_OPTIONS } from "./option-checks.ts";
-import type { AgentOptions } from "./types.ts";
+import type { AgentOptions, SendOptions } from "./types.ts";
 
 export function assertAgentOptions(options: AgentOptions): void {
   const given: unknown = options;
@@ -46,6 +46,16 @@ export function assertInput(input: Input): void {
   if (empty) {
     throw codedError("input_empty", "there is nothing to send: the input is empty");
   }
+}
+
+/** A message that joins a running turn is answered with that turn's model and format. */
+export function assertSteers(options: SendOptions): void {
+  const given = (["model", "effort", "output"] as const).filter((name) => options[name] !== undefined);
+  if (given.length === 0) return;
+  throw codedError(
+    "steer_invalid",
+    `whenBusy: "steer" cannot be combined with ${given.join(" and ")}: the message joins a turn that runs with its own. Omit ${given.length === 1 ? "it" : "them"}, or use whenBusy: "queue"`,
+  );
 }
 
 function assertPart(part: unknown): void {

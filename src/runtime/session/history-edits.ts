@@ -10,11 +10,41 @@ import {
 import { codedError } from "../../base/support/index.ts";
 import { activePath } from "../fold/index.ts";
 
-/** The last message of a person on the path. */
+/** The last message on the path with which a person began a turn. */
 export function lastMessageOf(path: readonly LoggedEvent[]): UserMessage | undefined {
-  return path.findLast(
-    (event): event is UserMessage => event.type === "user_message" && event.by === "person",
-  );
+  return path.findLast(isOpening);
+}
+
+function isOpening(event: LoggedEvent): event is UserMessage {
+  return event.type === "user_message" && event.by === "person" && event.steer === undefined;
+}
+
+/**
+ * The events with which a turn answers the last message again. The messages that joined the turn are part of it: a retry
+ * begins after the last of them, and one that starts at the message repeats them.
+ */
+export function retryFrom(
+  path: readonly LoggedEvent[],
+  turn: string,
+  from: "message" | undefined,
+): readonly EventDraft[] {
+  const index = path.findLastIndex(isOpening);
+  const joined = path
+    .slice(index + 1)
+    .filter((event): event is UserMessage => event.type === "user_message" && event.steer !== undefined);
+  const to = (from === undefined ? joined.at(-1) : undefined) ?? path[index];
+  const branch: EventDraft = { type: "branch", turn, to: to?.seq ?? -1, why: "retry" };
+  if (from === undefined) return [branch];
+  return [
+    branch,
+    ...joined.map(({ by, content, steer }): EventDraft => ({
+      type: "user_message",
+      turn,
+      by,
+      content,
+      steer,
+    })),
+  ];
 }
 
 /** The seq of the event before `seq` on the path. */
@@ -22,7 +52,7 @@ export function previousOnPath(path: readonly LoggedEvent[], seq: number): numbe
   return path[path.findIndex((event) => event.seq === seq) - 1]?.seq ?? -1;
 }
 
-/** Undoing a message leads to the event before it; undoing an edit restores the path from before the edit. */
+/** Undoing a turn leads to the event before its message, even if others joined it; undoing an edit restores the path from before the edit. */
 export function undoTo(path: readonly LoggedEvent[]): number {
   const last = lastMessageOf(path);
   if (last === undefined) throw codedError("nothing_to_undo", "there is no message to undo");
@@ -84,7 +114,7 @@ const GROUP_TYPES: ReadonlySet<string> = new Set([
 
 /** The seq of the message that opens the nth turn from the end. */
 function lastTurnsFrom(path: readonly LoggedEvent[], count: number): number {
-  const messages = path.filter((event) => event.type === "user_message" && event.by === "person");
+  const messages = path.filter(isOpening);
   if (!Number.isInteger(count) || count < 1) {
     throw codedError("keep_turns_invalid", "count must be a whole number, 1 or more");
   }

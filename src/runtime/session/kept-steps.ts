@@ -4,7 +4,7 @@
  */
 
 import type { LoggedEvent, ToolCall, TurnEnd } from "../../base/events/index.ts";
-import type { Entry, Group } from "../fold/index.ts";
+import { type Entry, type Group, opensTurn } from "../fold/index.ts";
 import { previousOnPath } from "./history-edits.ts";
 
 export interface KeptSteps {
@@ -25,13 +25,19 @@ export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[
   )?.turn;
   const end = path.findLast((event): event is TurnEnd => event.type === "turn_end" && event.turn === begun);
   if (end?.status !== "failed" && end?.status !== "incomplete") return undefined;
-  const asked = entries.findLastIndex((entry) => entry.kind === "user" && entry.event.by === "person");
+  const asked = entries.findLastIndex(opensTurn);
   const groups = entries.slice(asked + 1).filter((entry) => entry.kind === "group");
   if (!groups.some(isFinished)) return undefined;
   const last = groups.at(-1) as Group;
   if (!isFinished(last)) return { to: previousOnPath(path, firstAttempt(groups, last).start.seq), owed: [] };
   const { response } = last.start;
-  const to = path.findLast((event) => "response" in event && event.response === response)?.seq ?? end.seq;
+  // A message that joined after it stays too.
+  const to =
+    path.findLast(
+      (event) =>
+        ("response" in event && event.response === response) ||
+        (event.type === "user_message" && event.steer !== undefined),
+    )?.seq ?? end.seq;
   const owed = last.calls.filter(({ callId }) => last.resultOf(callId) === undefined);
   return { to, owed: owed.map((call) => ({ group: last, call })) };
 }

@@ -79,7 +79,7 @@ function turnsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, OwnEvents>
     const own: OwnEvents = turns.get(turn) ?? made;
     turns.set(turn, own);
     own.last = event;
-    if (event.type === "user_message") own.message ??= event;
+    if (event.type === "user_message" && event.steer === undefined) own.message ??= event;
     if (event.type === "turn_end") own.end ??= event;
     own.aside ||=
       (event.type === "user_message" && event.purpose !== undefined) ||
@@ -96,7 +96,7 @@ interface Standing {
   /** The last turn that has ended. */
   readonly ended: string | undefined;
   readonly compactedAt: number;
-  /** The last message of a person. */
+  /** The last message of a person that opened a turn. */
   readonly message: UserMessage | undefined;
 }
 
@@ -121,8 +121,12 @@ function standingAt(
     turnAt: counts ? index : before.turnAt,
     ended: counts && event.type === "turn_end" ? own.turn : before.ended,
     compactedAt: event.type === "compaction" ? index : before.compactedAt,
-    message: event.type === "user_message" && event.by === "person" ? event : before.message,
+    message: isOpening(event) ? event : before.message,
   };
+}
+
+function isOpening(event: LoggedEvent): event is UserMessage {
+  return event.type === "user_message" && event.by === "person" && event.steer === undefined;
 }
 
 function nodeOf(

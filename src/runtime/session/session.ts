@@ -34,9 +34,17 @@ import {
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import { closeCall, LiveLog, resumePlan, stoppedBy, TURN_CANCELLED, type TurnPlan } from "../turn/index.ts";
-import { assertInput, assertMethodOptions } from "./agent-options.ts";
+import { assertInput, assertMethodOptions, assertSteers } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
-import { endCut, endOfTurnAt, frontCut, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
+import {
+  endCut,
+  endOfTurnAt,
+  frontCut,
+  lastMessageOf,
+  previousOnPath,
+  retryFrom,
+  undoTo,
+} from "./history-edits.ts";
 import { toContent } from "./input.ts";
 import { keptSteps } from "./kept-steps.ts";
 import { knownPrices } from "./known-prices.ts";
@@ -47,7 +55,7 @@ import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
 import { TurnContexts } from "./turn-contexts.ts";
 import type { TurnHandle } from "./turn-handle.ts";
-import { TurnQueue } from "./turn-queue.ts";
+import { TurnQueue, type TurnWork } from "./turn-queue.ts";
 import type { TurnOverrides } from "./turn-setup.ts";
 import type { AgentOptions, InferOutput, OutputSchema, SendOptions, Session } from "./types.ts";
 
@@ -94,6 +102,7 @@ export class LocalSession extends SessionView implements Session {
       model: () => this.model,
       redact: this.#redact,
       costOf: knownPrices(this.#seenModels, options),
+      join: (turn) => this.#turns.join(turn),
     });
   }
 
@@ -111,6 +120,7 @@ export class LocalSession extends SessionView implements Session {
     input: Input,
     options: SendOptions & { readonly output: Schema },
   ): Turn<InferOutput<Schema>>;
+  send(input: Input, options: SendOptions & { readonly whenBusy: "steer" }): Turn;
   send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
   send(input: Input, options: SendOptions = {}): Turn {
@@ -120,12 +130,15 @@ export class LocalSession extends SessionView implements Session {
     if (options.whenBusy === "reject" && this.#turns.busy) {
       throw codedError("session_busy", `session "${this.id}" is in the middle of a turn`);
     }
+    const steers = options.whenBusy === "steer";
+    if (steers) assertSteers(options);
     const named = options.model === undefined ? undefined : this.modelOf(options.model);
     const model = options.effort === undefined ? named : (named ?? this.model).withEffort(options.effort);
     if (model !== undefined) this.#seenModels.add(model); // its key must not reach the log either
     const output = options.output === undefined ? undefined : createOutputFormat(options.output);
     const overrides = { model, output };
-    return this.#turns.add(options, async (own, id) => {
+    const content = steers ? () => toContent(input, this.#live.log) : undefined;
+    const work: TurnWork = async (own, id) => {
       const unbegun = await this.#unbegun(own, id);
       if (unbegun !== undefined) return unbegun;
       await compactBeforeTurn(this.#contexts.around(own.signal, overrides), await this.#live.closing());
@@ -134,7 +147,8 @@ export class LocalSession extends SessionView implements Session {
         ...this.#firstTitle(input),
       ];
       return (await this.#unbegun(own, id)) ?? this.#run(own, id, overrides, () => this.#opening(drafts));
-    });
+    };
+    return this.#turns.add(options, work, { content });
   }
 
   resume(options: TurnOptions = {}): Turn {
@@ -152,7 +166,7 @@ export class LocalSession extends SessionView implements Session {
     return this.#turns.add(
       { ...options, turn: open.turn },
       (own, turn) => this.#run(own, turn, {}, prepare),
-      "again",
+      { again: true },
     );
   }
 
@@ -165,17 +179,16 @@ export class LocalSession extends SessionView implements Session {
 
   retry(options: RetryOptions = {}): Turn {
     assertMethodOptions("retry", options);
-    const last = lastMessageOf(this.#live.path);
-    if (last === undefined) {
+    if (lastMessageOf(this.#live.path) === undefined) {
       throw codedError("nothing_to_retry", "there is no message to answer again");
     }
     return this.#begin(options, async (turn) => {
       const { path, fold, openTurn } = this.#live;
       const kept =
         options.from === "message" || openTurn !== undefined ? undefined : keptSteps(path, fold.entries);
-      const to = kept?.to ?? lastMessageOf(path)?.seq ?? last.seq;
-      const owed = (kept?.owed ?? []).map(({ group, call }) => closeCall(turn, group, call));
-      return [{ type: "branch", turn, to, why: "retry" }, ...owed];
+      if (kept === undefined) return retryFrom(path, turn, options.from);
+      const owed = kept.owed.map(({ group, call }) => closeCall(turn, group, call));
+      return [{ type: "branch", turn, to: kept.to, why: "retry" }, ...owed];
     });
   }
 

@@ -1,5 +1,6 @@
 /** Builds the contexts of a session's turns and of the compactions around them. The only place that does. */
 
+import type { EventDraft } from "../../base/events/index.ts";
 import { type IdSource, systemClock, withDefaults } from "../../base/support/index.ts";
 import type { CompactingOptions } from "../compaction/index.ts";
 import type { CostOf } from "../facts/index.ts";
@@ -26,6 +27,7 @@ export interface TurnContextParts {
   readonly model: () => Model;
   readonly redact: (text: string) => string;
   readonly costOf: CostOf;
+  readonly join: (turn: string) => Promise<readonly EventDraft[]>;
 }
 
 export class TurnContexts {
@@ -68,7 +70,8 @@ export class TurnContexts {
 
   #conversation(base: Omit<TurnContext, "limits">, limits: TurnLimits): TurnContext {
     const deadline = new TurnDeadline(limits.turnTimeoutMs, base.signal);
-    return { ...base, limits, deadline, signal: deadline.signal, compactAt: this.#compactAt };
+    const { join } = this.#parts;
+    return { ...base, limits, deadline, signal: deadline.signal, compactAt: this.#compactAt, join };
   }
 
   #base(turn: string, signal: AbortSignal, overrides: TurnOverrides): Omit<TurnContext, "limits"> {

@@ -23,6 +23,7 @@ export class TurnHandle implements Turn {
   readonly #events: Broadcast<SessionEvent>;
   readonly #controller = new AbortController();
   readonly #result: Promise<TurnResult>;
+  #host: TurnHandle | undefined;
 
   /** `run` must not reject. */
   constructor(
@@ -44,6 +45,11 @@ export class TurnHandle implements Turn {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** The message joined another turn. Stopping this turn then stops that one. */
+  join(host: TurnHandle): void {
+    this.#host = host;
   }
 
   push(events: readonly SessionEvent[]): void {
@@ -72,7 +78,8 @@ export class TurnHandle implements Turn {
 
   /** Stops the turn for a reason of the session: it is being closed, or its log refused an event. */
   stop(reason: unknown): void {
-    this.#controller.abort(reason);
+    if (this.#host === undefined) this.#controller.abort(reason);
+    else this.#host.stop(reason);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<SessionEvent> {

@@ -1,20 +1,47 @@
 /**
  * The turns of a session: they run one after the other, have unique ids, and none begins after the session was closed.
+ * A message that is sent to steer joins the running turn; if it cannot, it begins before the turns that wait.
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
-import { errorInfoOf, NO_USAGE } from "../../base/events/index.ts";
+import { errorInfoOf, type EventDraft, type InputPart, NO_USAGE } from "../../base/events/index.ts";
 import { codedError, type IdSource, onAbort } from "../../base/support/index.ts";
 import { type LiveLog, SESSION_CLOSED } from "../turn/index.ts";
 import { TurnHandle } from "./turn-handle.ts";
 
 export type TurnWork = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
 
+type MakeContent = () => Promise<readonly InputPart[]>;
+
+export interface PlaceOptions {
+  /** The turn is already in the log and continues. */
+  readonly again?: boolean | undefined;
+  /** Set for a message that may join the running turn. */
+  readonly content?: MakeContent | undefined;
+}
+
+/** A turn that waits. */
+interface Place {
+  readonly turn: string;
+  readonly content: MakeContent | undefined;
+  readonly handle: TurnHandle;
+  /** Whether the caller's `ready` has resolved. */
+  ready: boolean;
+  /** Called when its time has come, or with the turn that its message joined. */
+  begin(host?: TurnHandle): void;
+}
+
 export class TurnQueue {
   readonly #live: LiveLog;
   readonly #ids: IdSource;
   readonly #turns = new Set<string>();
-  #last: Promise<unknown> = Promise.resolve();
+  /** The turns that wait, in the order in which they will begin. */
+  #line: Place[] = [];
+  #running: Place | undefined;
+  /** Every turn that has not ended. */
+  readonly #open = new Set<TurnHandle>();
+  /** The turns whose messages joined the running one. */
+  #joined: TurnHandle[] = [];
   #waiting = 0;
   #current: TurnHandle | undefined;
   #closed = false;
@@ -33,50 +60,81 @@ export class TurnQueue {
     return this.#waiting > 0;
   }
 
-  /** With `again`, the turn is already in the log and continues. */
-  add(options: TurnOptions, work: TurnWork, which?: "again"): Turn {
+  add(options: TurnOptions, work: TurnWork, { again, content }: PlaceOptions = {}): Turn {
     const { turn = this.#ids.next("tn") } = options;
-    if (which !== "again" && options.turn !== undefined) this.#assertNew(options.turn);
+    if (again !== true && options.turn !== undefined) this.#assertNew(options.turn);
     this.#assertOpen();
-    const before = this.#last;
     this.#waiting += 1;
     this.#turns.add(turn);
+    let begin: Place["begin"] | undefined;
+    const time = new Promise<TurnHandle | undefined>((resolve) => {
+      begin = resolve;
+    });
     const ready = options.ready?.();
-    ready?.catch(() => this.#turns.delete(turn)); // frees its id at once
     const handle = new TurnHandle(turn, options, async (own) => {
-      await before;
+      const host = await time;
+      if (host === undefined) return this.#alone(own, turn, ready, work);
       try {
-        await ready;
-      } catch (error) {
-        this.#waiting -= 1;
-        this.#live.changed();
-        return { status: "failed", text: "", steps: 0, usage: NO_USAGE, error: errorInfoOf(error) };
-      }
-      this.#current = own;
-      this.#live.listener = (events) => own.push(events);
-      // If the log refuses an event, the turn and its work in progress end: nothing of it would be recorded.
-      this.#live.refused = (reason) => own.stop(reason);
-      const { lost } = this.#live.log;
-      const forget = onAbort(lost, () => own.stop(lost.reason));
-      try {
-        return await work(own, turn);
+        return await host.result();
       } finally {
-        forget();
-        this.#current = undefined;
-        this.#live.listener = undefined;
-        this.#live.refused = undefined;
-        this.#waiting -= 1;
-        this.#turns.delete(turn); // it is in the log, or never began
-        this.#live.changed();
+        this.#turns.delete(turn); // its message is in the log
       }
     });
-    this.#last = handle.result();
+    const place: Place = {
+      turn,
+      content,
+      handle,
+      begin: (host) => begin?.(host),
+      ready: ready === undefined,
+    };
+    ready?.then(
+      () => (place.ready = true),
+      () => this.#turns.delete(turn), // frees its id at once
+    );
+    this.#open.add(handle);
+    this.#insert(place);
+    void this.#leave(place);
+    if (this.#running === undefined) this.#next();
     return handle;
+  }
+
+  /**
+   * Takes the messages that join the running turn now, in the order in which they were sent, as events of `turn`. They
+   * can no longer be withdrawn. One whose content cannot be stored begins its own turn, which says why.
+   */
+  async join(turn: string): Promise<readonly EventDraft[]> {
+    const found: { readonly place: Place; readonly content: readonly InputPart[] }[] = [];
+    for (const place of this.#line) {
+      if (place.content === undefined || !place.ready) break; // a later message does not overtake an earlier one
+      if (place.handle.signal.aborted) continue;
+      try {
+        found.push({ place, content: await place.content() });
+      } catch {
+        break;
+      }
+    }
+    const host = this.#current;
+    if (host === undefined || host.signal.aborted || this.#closed) return [];
+    const joining = found.filter(({ place }) => !place.handle.signal.aborted);
+    for (const { place } of joining) {
+      this.#line.splice(this.#line.indexOf(place), 1);
+      this.#waiting -= 1;
+      this.#joined.push(place.handle);
+      place.handle.join(host);
+      place.begin(host);
+    }
+    return joining.map(({ place, content }) => ({
+      type: "user_message",
+      turn,
+      by: "person",
+      content,
+      steer: place.turn,
+    }));
   }
 
   /** Resolves when everything added so far has ended. */
   async settled(): Promise<void> {
-    await this.#last;
+    await Promise.all([...this.#open].map((handle) => handle.result()));
   }
 
   /** Resolves when the running turn has ended, with whether it was cancelled. */
@@ -89,7 +147,63 @@ export class TurnQueue {
   async close(): Promise<void> {
     this.#closed = true;
     this.#current?.stop(codedError(SESSION_CLOSED, "the session was closed"));
-    await this.#last;
+    await this.settled();
+  }
+
+  /** Runs a turn whose time has come. */
+  async #alone(
+    own: TurnHandle,
+    turn: string,
+    ready: Promise<unknown> | undefined,
+    work: TurnWork,
+  ): Promise<TurnResult> {
+    try {
+      await ready;
+    } catch (error) {
+      this.#waiting -= 1;
+      this.#live.changed();
+      return { status: "failed", text: "", steps: 0, usage: NO_USAGE, error: errorInfoOf(error) };
+    }
+    this.#current = own;
+    this.#live.listener = (events) => {
+      own.push(events);
+      for (const one of this.#joined) one.push(events);
+    };
+    // If the log refuses an event, the turn and its work in progress end: nothing of it would be recorded.
+    this.#live.refused = (reason) => own.stop(reason);
+    const { lost } = this.#live.log;
+    const forget = onAbort(lost, () => own.stop(lost.reason));
+    try {
+      return await work(own, turn);
+    } finally {
+      forget();
+      this.#current = undefined;
+      this.#joined = [];
+      this.#live.listener = undefined;
+      this.#live.refused = undefined;
+      this.#waiting -= 1;
+      this.#turns.delete(turn); // it is in the log, or never began
+      this.#live.changed();
+    }
+  }
+
+  #insert(place: Place): void {
+    const behind =
+      place.content === undefined ? -1 : this.#line.findIndex((one) => one.content === undefined);
+    if (behind === -1) this.#line.push(place);
+    else this.#line.splice(behind, 0, place);
+  }
+
+  /** The next turn begins when the result of the one before it is known. */
+  async #leave(place: Place): Promise<void> {
+    await place.handle.result();
+    this.#open.delete(place.handle);
+    if (this.#running === place) this.#next();
+  }
+
+  #next(): void {
+    this.#running = this.#line.shift();
+    this.#running?.begin();
   }
 
   #assertOpen(): void {
@@ -102,7 +216,7 @@ export class TurnQueue {
   #assertNew(turn: string): void {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
       throw codedError("turn_invalid", "a turn id must have 1 to 64 letters, digits, _ or -");
-    if (this.#turns.has(turn) || this.#live.facts.turns.has(turn))
+    if (this.#turns.has(turn) || this.#live.facts.has(turn))
       throw codedError("turn_exists", `turn "${turn}" already exists`);
   }
 }

@@ -102,9 +102,12 @@ export interface SendOptions extends TurnOptions {
    */
   readonly output?: OutputSchema | undefined;
   /**
-   * While another turn runs or waits, the new one waits behind it, or `send` throws `session_busy`. Default: "queue".
+   * What to do while another turn runs or waits. `queue`: the new turn waits behind it. `reject`: `send` throws
+   * `session_busy`. `steer`: the message joins the running turn before its next request, and the returned turn ends
+   * with that turn. If the running turn ends first, the message starts its own turn ahead of those that wait. `steer`
+   * excludes `model`, `effort` and `output`. Default: "queue".
    */
-  readonly whenBusy?: "queue" | "reject" | undefined;
+  readonly whenBusy?: "queue" | "reject" | "steer" | undefined;
 }
 
 /** A session of this process. It accepts models themselves as well as their names. */
@@ -117,6 +120,7 @@ export interface Session extends SessionHandle {
     input: Input,
     options: SendOptions & { readonly output: Schema },
   ): Turn<InferOutput<Schema>>;
+  send(input: Input, options: SendOptions & { readonly whenBusy: "steer" }): Turn;
   send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
   /**

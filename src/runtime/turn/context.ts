@@ -2,7 +2,7 @@
  * Everything a turn works with. All dependencies arrive through this context, so the loop can be read and tested alone.
  */
 
-import type { Purpose, Settings } from "../../base/events/index.ts";
+import type { EventDraft, Purpose, Settings } from "../../base/events/index.ts";
 import type { Clock, IdSource } from "../../base/support/index.ts";
 import { type CostOf, TurnFacts } from "../facts/index.ts";
 import type { Store } from "../log/index.ts";
@@ -116,6 +116,8 @@ export interface TurnContext {
   /** What a request has cost, at the price of the model that answered it. Undefined if the price is not known. */
   readonly costOf: CostOf;
   setup(): StepSetup;
+  /** Takes the messages that were sent to join the running turn, as events of the turn `turn`. */
+  readonly join?: ((turn: string) => Promise<readonly EventDraft[]>) | undefined;
   /** Replaces secret values that this process has loaded. */
   redact(text: string): string;
   /** For jitter: a number from 0 to 1. */

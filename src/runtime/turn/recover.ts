@@ -29,6 +29,8 @@ interface OpenWork {
   readonly turn: string;
   readonly steps: number;
   readonly groups: readonly Group[];
+  /** A message joined the turn, and no request has carried it yet. */
+  readonly steered: boolean;
 }
 
 /** Returns the last turn if it has no end. */
@@ -48,7 +50,9 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
   const groups = fold.entries.filter(
     (entry): entry is Group => entry.kind === "group" && entry.start.turn === turn,
   );
-  const work = { turn, groups, steps: groups.at(-1)?.start.step ?? 0 };
+  const latest = fold.entries.at(-1);
+  const steered = latest?.kind === "user" && latest.event.steer !== undefined;
+  const work = { turn, groups, steps: groups.at(-1)?.start.step ?? 0, steered };
   const leadsBackTo = aside?.turn === turn ? aside.path.at(-1)?.seq : undefined;
   return leadsBackTo === undefined
     ? { ...work, kind: "conversation" }

@@ -19,6 +19,7 @@ import { remedyFor } from "../providers/index.ts";
 import { Budget, type OverBudget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
 import { factsOfTurn, type TurnContext } from "./context.ts";
+import { joinMessages } from "./join-messages.ts";
 import { closeCall, openCalls } from "./recover.ts";
 import { runCalls, settleAll } from "./run-calls.ts";
 import { runStep } from "./step.ts";
@@ -139,6 +140,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     if (signal.aborted) return { status: "cancelled" };
     const before = budget.over();
     if (before !== undefined) return before.ending;
+    await joinMessages(context);
     const step = nextStep();
     const { response, end, over: stopped } = await runStep(context, step, budget);
     const group = context.live.fold.group(response);

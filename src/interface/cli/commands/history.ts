@@ -161,7 +161,8 @@ async function withSession<T>(
 async function lastMessage(session: Session): Promise<UserMessage> {
   let last: UserMessage | undefined;
   for await (const event of session.events({ path: "active" })) {
-    if (event.type === "user_message" && event.by === "person") last = event;
+    const isOpening = event.type === "user_message" && event.by === "person" && event.steer === undefined;
+    if (isOpening) last = event;
   }
   if (last === undefined) throw codedError("nothing_to_undo", "there is no message to undo");
   return last;

@@ -229,6 +229,9 @@ function turnsOf({ earlier, events }: Recording, first: Settings): readonly Reco
   for (const [index, event] of events.entries()) {
     if (event.type === "compaction" || (event.type === "branch" && event.why !== "retry"))
       throw unsupported(event.type === "branch" ? `"${event.why}"` : "a compaction");
+    // The recording does not say when the message was sent.
+    if (event.type === "user_message" && event.steer !== undefined)
+      throw unsupported("a message that joined a running turn");
     if (event.turn === undefined || seen.has(event.turn)) continue;
     const isMessage = event.type === "user_message" && event.by === "person";
     if (!isMessage && event.type !== "branch") continue;
@@ -240,11 +243,15 @@ function turnsOf({ earlier, events }: Recording, first: Settings): readonly Reco
     turns.push({
       input: inputOf(message),
       settings,
-      from: to?.type === "user_message" && to.by === "person" ? "message" : undefined,
+      from: isOpening(to) ? "message" : undefined,
     });
   }
   if (turns.length === 0) throw unsupported("no message of a user");
   return turns;
+}
+
+function isOpening(event: LoggedEvent | undefined): boolean {
+  return event?.type === "user_message" && event.by === "person" && event.steer === undefined;
 }
 
 function inputOf(message: UserMessage | undefined): RecordedTurn["input"] {
