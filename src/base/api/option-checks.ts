@@ -48,7 +48,7 @@ export const HANDLE_OPTIONS = {
     // An unknown effort has an error code of its own.
     effort: anything,
     output: anObject,
-    whenBusy: aChoice("queue", "reject"),
+    whenBusy: aChoice("queue", "reject", "steer"),
   } satisfies OptionChecks<HandleSendOptions>,
   resume: turn satisfies OptionChecks<OptionsOf<"resume", 0>>,
   retry: { ...turn, from: aChoice("message") } satisfies OptionChecks<RetryOptions>,
