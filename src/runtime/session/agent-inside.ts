@@ -10,6 +10,8 @@ export interface AgentInside {
     readonly id: string;
     readonly store: Store;
     readonly parent: SessionParent;
+    /** The limit of its caller, next to its own. */
+    readonly maxCostUsd: number | undefined;
   }): Promise<{ readonly session: Session; readonly log: Log }>;
 }
 
@@ -23,4 +25,11 @@ export function rememberInside(agent: Agent, inside: AgentInside): Agent {
 /** Undefined for anything that `createAgent` did not return. */
 export function insideOf(agent: unknown): AgentInside | undefined {
   return typeof agent === "object" && agent !== null ? INSIDES.get(agent) : undefined;
+}
+
+/** The options of an agent as a sub-agent: no person is asked unless it says so, because its caller is a model. */
+export function optionsOfSub(options: AgentOptions, maxCostUsd = Number.POSITIVE_INFINITY): AgentOptions {
+  const most = Math.min(options.limits?.maxCostUsd ?? Number.POSITIVE_INFINITY, maxCostUsd);
+  const limits = Number.isFinite(most) ? { ...options.limits, maxCostUsd: most } : options.limits;
+  return { ...options, interactive: options.interactive ?? false, limits };
 }

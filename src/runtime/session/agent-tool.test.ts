@@ -264,6 +264,58 @@ describe("the cost of a sub-agent", () => {
     expect(ofType(events, "tool_result")[0]?.spent?.[0]).toMatchObject({ costUsd: tokens });
   });
 
+  const LOOKUP = anyTool("get_it", () => "it");
+  const costly = async (
+    limits: AgentOptions["limits"],
+    child: { readonly price: Price | undefined },
+  ): Promise<{ readonly session: Session; readonly own: Emulator; readonly parent: Emulator }> => {
+    const own = await scripted([{ output: [call("get_it")] }, { output: [say("Found it.")] }]);
+    const model = child.price === undefined ? own.model : priced(own.model, child.price);
+    const research = agentTool({
+      name: "research",
+      description: "Researches",
+      agent: createAgent({ model, tools: [LOOKUP] }),
+    });
+    const parent = await scripted([{ output: [ask()] }, DONE, DONE]);
+    const agent = createAgent({ model: priced(parent.model, dollars(1e-9)), tools: [research], limits });
+    const session = await agent.open();
+    afterTest(() => session.close());
+    return { session, own: own.emulator, parent: parent.emulator };
+  };
+
+  test("is bounded by the limit of its caller, which then sends no further request", async () => {
+    const { session, own, parent } = await costly({ maxCostUsd: 1 }, { price: dollars(1) });
+    expect(await session.send("go").result()).toMatchObject({ status: "incomplete", reason: "max_cost" });
+    expect([own.exchanges.length, parent.exchanges.length]).toEqual([1, 1]);
+    const [result] = ofType(await history(session), "tool_result");
+    expect(result?.text).toContain("stopped at a limit (max_cost)");
+    expect(result?.spent?.[0]?.costUsd).toBeGreaterThan(1);
+  });
+
+  test("counts for the limit of the session, in later turns too", async () => {
+    const { session, parent } = await costly({ maxSessionCostUsd: 1000 }, { price: dollars(1) });
+    expect(await session.send("go").result()).toMatchObject({ status: "completed" });
+    const spent = ofType(await history(session), "tool_result")[0]?.spent?.[0]?.costUsd ?? 0;
+    expect(spent).toBeGreaterThan(1);
+    const same = await costly({ maxSessionCostUsd: spent }, { price: dollars(1) });
+    expect(await same.session.send("go").result()).toMatchObject({
+      status: "incomplete",
+      reason: "max_cost",
+    });
+    expect(await same.session.send("more").result()).toMatchObject({
+      status: "incomplete",
+      reason: "max_cost",
+    });
+    expect([parent.exchanges.length, same.parent.exchanges.length]).toEqual([2, 1]);
+  });
+
+  test("must be known if its caller has a limit: otherwise the sub-agent sends nothing", async () => {
+    const { session, own } = await costly({ maxCostUsd: 1 }, { price: undefined });
+    expect(await session.send("go").result()).toMatchObject({ status: "completed" });
+    expect(own.exchanges).toEqual([]);
+    expect(ofType(await history(session), "tool_result")[0]?.text).toContain("[price_unknown]");
+  });
+
   test("is unknown if its price is, and then so is the caller's", async () => {
     const all = await family([{ output: [ask()] }, DONE], [{ output: [say("Found it.")] }]);
     await all.session.send("go").result();

@@ -105,8 +105,13 @@ export function agentTool<Schema extends StandardSchema | JsonObject = JsonObjec
         );
       const id = subSessionId(context.idempotencyKey);
       const sub = inside ?? calledInside(agent, invalid);
-      const { session, log } = await sub.openSub({ id, store: scope.store, parent: scope.parent });
-      scope.meter(() => spentBy(log, [sub.options.model]));
+      const { session, log } = await sub.openSub({
+        id,
+        store: scope.store,
+        parent: scope.parent,
+        maxCostUsd: scope.leftUsd,
+      });
+      scope.meter(() => spentBy(log, sub.options));
       try {
         context.progress(`sub-agent session ${id}\n`);
         return await answerOf(session, log, {

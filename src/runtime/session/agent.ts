@@ -5,7 +5,7 @@ import type { SessionParent } from "../../base/events/index.ts";
 import { checkArgument, checkOptions, createIdSource, systemClock } from "../../base/support/index.ts";
 import { type Log, memoryStore, type Store } from "../log/index.ts";
 import { createRegistry } from "../tools/index.ts";
-import { rememberInside } from "./agent-inside.ts";
+import { optionsOfSub, rememberInside } from "./agent-inside.ts";
 import { assertAgentOptions } from "./agent-options.ts";
 import { describeSession } from "./describe-session.ts";
 import { OPEN_SESSION_OPTIONS } from "./option-checks.ts";
@@ -68,8 +68,7 @@ export function createAgent(options: AgentOptions): Agent {
     },
     {
       options,
-      // Unless the agent says that a person can be asked, nobody is: its caller is a model.
-      openSub: (given) => openLog(given, { ...options, interactive: options.interactive ?? false }),
+      openSub: ({ maxCostUsd, ...given }) => openLog(given, optionsOfSub(options, maxCostUsd)),
     },
   );
 }

@@ -9,11 +9,11 @@ import { createHash } from "node:crypto";
 import type { Input, Turn, TurnResult } from "../../base/api/index.ts";
 import { addUsage, type ErrorInfo, type SubAgentSpent, type TurnStatus } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
-import { type CostOf, factsOf, type SessionFacts, type TurnFacts } from "../facts/index.ts";
+import { factsOf, type SessionFacts, type TurnFacts } from "../facts/index.ts";
 import type { Log } from "../log/index.ts";
-import { costOf, type Model } from "../providers/index.ts";
+import { knownPrices } from "./known-prices.ts";
 import { createOutputFormat, JudgedAnswer } from "./output-schema.ts";
-import type { OutputSchema, Session } from "./types.ts";
+import type { AgentOptions, OutputSchema, Session } from "./types.ts";
 
 /** The same for every run of one call. */
 export function subSessionId(idempotencyKey: string): string {
@@ -86,18 +86,8 @@ function noAnswer(id: string, { status, reason, error, text = "" }: Partial<Ende
 }
 
 /** What the sub-agent and its own sub-agents have used so far. */
-export function spentBy(log: Log, models: readonly Model[]): SubAgentSpent {
-  const facts = factsOf(log.events, priceOf(models));
+export function spentBy(log: Log, options: AgentOptions): SubAgentSpent {
+  const facts = factsOf(log.events, knownPrices(new Set([options.model]), options));
   const below = facts.spent.flatMap(({ usage, subAgent }) => (subAgent === undefined ? [] : [usage]));
   return { session: log.session, usage: below.reduce(addUsage, facts.usage), costUsd: facts.costUsd };
-}
-
-function priceOf(models: readonly Model[]): CostOf {
-  return (origin, usage) => {
-    const { price } =
-      models.find(
-        ({ settings: { target } }) => target.provider === origin.provider && target.model === origin.model,
-      ) ?? {};
-    return price && costOf(price, usage);
-  };
 }

@@ -1,11 +1,11 @@
 /**
  * Enforces `maxCostUsd` and `maxSessionCostUsd`. Adds up what the turn and the session have cost, each request at the
- * price of the model that answered it. A limit is checked between requests, because the cost of a request is known only
+ * price of the model that answered it, with the sub-agents that its calls ran. A limit is checked between requests, because the cost of a request is known only
  * when it has ended.
  */
 
 import type { ErrorInfo, SessionStart } from "../../base/events/index.ts";
-import type { RequestFacts } from "../facts/index.ts";
+import type { CostOf, RequestFacts } from "../facts/index.ts";
 import { factsOfTurn, type TurnContext } from "./context.ts";
 
 /** How a turn ends that may send no further request, and what its unanswered calls are told. */
@@ -37,6 +37,17 @@ export class Budget {
     return this.#turnOver(maxCostUsd) ?? this.#sessionOver(maxSessionCostUsd);
   }
 
+  /** What a sub-agent of the running step may cost at most. Undefined if there is no limit. */
+  left(): number | undefined {
+    const { maxCostUsd, maxSessionCostUsd } = this.#context.limits;
+    this.over();
+    const left = Math.min(
+      (maxCostUsd ?? Number.POSITIVE_INFINITY) - this.#turn.usd,
+      (maxSessionCostUsd ?? Number.POSITIVE_INFINITY) - this.#session.usd,
+    );
+    return Number.isFinite(left) ? left : undefined;
+  }
+
   #turnOver(limit: number | undefined): OverBudget | undefined {
     if (limit === undefined) return undefined;
     this.#turn.add(factsOfTurn(this.#context).requests, this.#context);
@@ -62,11 +73,15 @@ export class Budget {
   }
 }
 
-/** What a list of requests has cost. The list grows; each request is counted once. */
+/**
+ * What a list of requests and their sub-agents have cost. The list grows; only its last request can still change, while
+ * its calls run.
+ */
 class Sum {
   #counted = 0;
+  #settled = 0;
   usd = 0;
-  /** The first model whose price is not known. */
+  /** The first model or sub-agent whose price is not known. */
   unknown: string | undefined;
 
   add(
@@ -74,14 +89,25 @@ class Sum {
     { costOf }: Pick<TurnContext, "costOf">,
     counts: (request: RequestFacts) => boolean = () => true,
   ): void {
-    for (const request of requests.slice(this.#counted)) {
-      this.#counted += 1;
-      const { end, start, model } = request;
-      if (end?.usage === undefined || !counts(request)) continue;
-      const cost = costOf(start.origin, end.usage);
-      if (cost === undefined) this.unknown ??= model;
-      else this.usd += cost;
+    this.usd = this.#settled;
+    for (const [at, request] of requests.slice(this.#counted).entries()) {
+      const cost = counts(request) ? this.#costOf(request, costOf) : 0;
+      this.usd += cost;
+      if (this.#counted + at === requests.length - 1) continue;
+      this.#settled += cost;
     }
+    this.#counted = Math.max(0, requests.length - 1);
+  }
+
+  #costOf({ end, start, model, tools }: RequestFacts, costOf: CostOf): number {
+    const own = end?.usage === undefined ? 0 : costOf(start.origin, end.usage);
+    if (own === undefined) this.unknown ??= model;
+    let sum = own ?? 0;
+    for (const { session, costUsd } of tools.flatMap(({ result }) => result?.spent ?? [])) {
+      if (costUsd === undefined) this.unknown ??= `the sub-agent ${session}`;
+      sum += costUsd ?? 0;
+    }
+    return sum;
   }
 }
 

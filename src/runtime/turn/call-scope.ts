@@ -7,12 +7,15 @@
 import type { SessionParent, SubAgentSpent, ToolCall } from "../../base/events/index.ts";
 import type { Store } from "../log/index.ts";
 import type { ToolContext } from "../tools/index.ts";
+import { Budget } from "./budget.ts";
 import type { TurnContext } from "./context.ts";
 
 export interface CallScope {
   readonly store: Store;
   /** What the sub-agent's `session_start` records. */
   readonly parent: SessionParent & { readonly call: string; readonly depth: number };
+  /** What the sub-agent may cost at most, by the limits of its caller. */
+  readonly leftUsd: number | undefined;
   /** Counts a sub-agent. `read` is called when the call's result is logged, however the call ended. */
   meter(read: () => SubAgentSpent): void;
 }
@@ -29,7 +32,8 @@ export class CallMeter {
   }
 
   /** Adds the scope to a tool's context. */
-  scoped(toolContext: ToolContext, { store, live }: TurnContext, call: ToolCall): ToolContext {
+  scoped(toolContext: ToolContext, context: TurnContext, call: ToolCall): ToolContext {
+    const { store, live } = context;
     if (store === undefined) return toolContext;
     const scope: CallScope = {
       store,
@@ -39,6 +43,7 @@ export class CallMeter {
         call: call.callId,
         depth: (live.facts.start?.parent?.depth ?? 0) + 1,
       },
+      leftUsd: new Budget(context).left(),
       meter: (read) => void this.#meters.push(read),
     };
     return { ...toolContext, [SCOPE]: scope } as ToolContext;
