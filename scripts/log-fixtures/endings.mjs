@@ -3,9 +3,10 @@ import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
-import { tool } from "../../src/index.ts";
-import { fixtureTools } from "../../test/support/earlier-logs.ts";
-import { call, ended, messages, responses, say, session, thought } from "./session.mjs";
+import { startEmulator } from "../../src/emulator/index.ts";
+import { agentTool, createAgent, fileStore, tool } from "../../src/index.ts";
+import { fixtureTools, towards } from "../../test/support/earlier-logs.ts";
+import { call, ended, eventsOf, messages, responses, say, session, thought } from "./session.mjs";
 
 const run = (command) => ({
   output: [thought("**Running**\n\nA command."), call("run_command", { command })],
@@ -31,6 +32,41 @@ const slow = tool({
 });
 
 export const endings = {
+  // Two logs: the caller's, and the sub-agent's under a fixed name.
+  "sub-agent": async (id, folder) => {
+    const own = await startEmulator({});
+    const sub = createAgent({
+      model: responses(),
+      tools: fixtureTools(),
+      cwd: "/project",
+      fetch: towards(own),
+    });
+    const research = agentTool({ name: "research", description: "Researches", agent: sub });
+    const steps = [
+      {
+        output: [
+          thought("**Delegating**\n\nA question."),
+          call("research", { prompt: "Think of a number." }),
+        ],
+      },
+      { output: [say("The sub-agent has answered.")] },
+    ];
+    let called;
+    await session(
+      id,
+      folder,
+      { model: responses(), steps, agent: { tools: [research] } },
+      async (opened, { ask }) => {
+        await ask("Find out.");
+        const result = (await eventsOf(opened)).find(({ type }) => type === "tool_result");
+        called = result.spent[0].session;
+        await ask("Thanks");
+      },
+    );
+    await own.close();
+    copyFileSync(join(folder, `${called}.jsonl`), join(folder, `${id}-called.jsonl`));
+    await fileStore(folder).remove(called);
+  },
   "cancelled-with-partial": (id, folder) =>
     session(id, folder, { model: responses() }, async (opened, { ask, faults }) => {
       await ask("Think of a number.");

@@ -154,9 +154,9 @@ export class SessionHost {
   #describe({ summary, problem, problemCode, ...stored }: StoredSession): SessionListing {
     if (problem !== undefined) return { ...stored, problem: publicMessage(problemCode, problem) };
     if (summary === undefined) return stored;
-    const { usage, turnsEnded, title, cwd, model } = summary;
+    const { usage, turnsEnded, title, cwd, model, subAgentOf } = summary;
     const costUsd = costOfSummary(summary, this.#options.costOf);
-    return { ...stored, usage, costUsd, turns: turnsEnded, title, cwd, model };
+    return { ...stored, usage, costUsd, turns: turnsEnded, title, cwd, model, subAgentOf };
   }
 }
 

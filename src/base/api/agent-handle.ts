@@ -12,6 +12,8 @@ export interface SessionSummary {
   readonly title?: string | undefined;
   /** The directory in which the session was started. */
   readonly cwd?: string | undefined;
+  /** The session that called it, if it is a sub-agent's. */
+  readonly subAgentOf?: string | undefined;
   /** Why the session cannot be read, if so. */
   readonly problem?: string | undefined;
 }

@@ -101,7 +101,8 @@ async function lastOf(store: Store, cwd: string, warn: Warn, instead: string): P
   const unreadable: string[] = [];
   for await (const { id, summary, problem } of store.list()) {
     if (problem !== undefined) unreadable.push(`${id} (${problem})`);
-    if (summary?.cwd !== cwd) continue;
+    // A person continues what a person began, not what a tool of it ran.
+    if (summary?.cwd !== cwd || summary.subAgentOf !== undefined) continue;
     if (unreadable.length > 0) warn(`skipped newer sessions that cannot be read: ${unreadable.join("; ")}`);
     return id;
   }

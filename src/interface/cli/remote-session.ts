@@ -105,7 +105,7 @@ async function chosen(agent: RemoteAgent, flags: RunFlags): Promise<string | und
 export async function* remoteRows(address: string, cwd: string | undefined): AsyncGenerator<SessionRow> {
   for await (const one of (await connectTo(address)).sessions()) {
     if (cwd !== undefined && one.cwd !== cwd) continue;
-    const { id, bytes, title, turns = 0, problem } = one;
-    yield { id, modifiedAt: isoTime(one.modifiedAt), bytes, title, cwd: one.cwd, turns, problem };
+    const { id, bytes, title, turns = 0, subAgentOf, problem } = one;
+    yield { id, modifiedAt: isoTime(one.modifiedAt), bytes, title, cwd: one.cwd, turns, subAgentOf, problem };
   }
 }

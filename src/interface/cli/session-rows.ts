@@ -13,6 +13,8 @@ export interface SessionRow {
   readonly title: string | undefined;
   readonly cwd: string | undefined;
   readonly turns: number;
+  /** The session that called it, if it is a sub-agent's. */
+  readonly subAgentOf: string | undefined;
   readonly problem: string | undefined;
 }
 
@@ -35,6 +37,7 @@ async function rowOf(store: Store, stored: StoredSession): Promise<SessionRow> {
     title: summary?.title,
     cwd: summary?.cwd,
     turns: summary?.turns ?? 0,
+    subAgentOf: summary?.subAgentOf,
     problem,
   };
 }
@@ -54,10 +57,11 @@ async function emptyProblem(store: Store, id: string): Promise<string | undefine
 const TITLE_COLUMNS = 60;
 
 /** `2026-11-16 01:02    3 turns  the title`, without the id. */
-export function rowText({ modifiedAt, title, turns, problem }: SessionRow): string {
+export function rowText({ modifiedAt, title, turns, subAgentOf, problem }: SessionRow): string {
   const what =
     problem === undefined
       ? `${String(turns).padStart(3)} ${turns === 1 ? "turn " : "turns"}  ${fitted(inertLine(title ?? "", Number.POSITIVE_INFINITY), TITLE_COLUMNS)}`
       : `! ${fitted(inertLine(problem, Number.POSITIVE_INFINITY), TITLE_COLUMNS)}`;
-  return `${modifiedAt.slice(0, 16).replace("T", " ")}  ${what}`;
+  const caller = subAgentOf === undefined ? "" : `  (sub-agent of ${inertLine(subAgentOf, 64)})`;
+  return `${modifiedAt.slice(0, 16).replace("T", " ")}  ${what}${caller}`;
 }

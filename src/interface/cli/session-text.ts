@@ -46,7 +46,10 @@ function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
         `▸ ${inertLine(`${block.name}(${block.arguments})`, WIDTH)}`,
         ...(block.result === undefined
           ? []
-          : [`  ${block.result.status === "ok" ? "✓" : "✗"} ${inertLine(block.result.text, WIDTH)}`]),
+          : [
+              `  ${block.result.status === "ok" ? "✓" : "✗"} ${inertLine(block.result.text, WIDTH)}`,
+              ...(block.result.sessions ?? []).map((id) => `  sub-agent session ${inertLine(id, WIDTH)}`),
+            ]),
       ];
     case "notice":
       return [`! ${inertLine(block.text, SENTENCE)}`];

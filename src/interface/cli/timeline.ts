@@ -1,6 +1,6 @@
 /** Renders a session as a timeline: turns, requests, attempts, tools, their cost and what they left out. Pure. */
 
-import { type LoggedEvent, shownParts, type Usage } from "../../base/events/index.ts";
+import { type LoggedEvent, type SubAgentSpent, shownParts, type Usage } from "../../base/events/index.ts";
 import { factsOf, type RequestFacts, type TurnFacts } from "../../runtime/facts/index.ts";
 
 export interface TimelineTool {
@@ -8,6 +8,8 @@ export interface TimelineTool {
   readonly name: string;
   readonly status: string;
   readonly durationMs: number | undefined;
+  /** The sub-agents that the call ran. */
+  readonly spent?: readonly SubAgentSpent[] | undefined;
 }
 
 export interface TimelineRequest {
@@ -73,6 +75,7 @@ function requestOf({ request, start, end, model, leftOut, tools }: RequestFacts)
       name: call.name,
       status: result?.status ?? "open",
       durationMs: result?.durationMs,
+      spent: result?.spent,
     })),
   };
 }

@@ -74,7 +74,13 @@ export interface ToolBlock extends Base {
   readonly progress: string;
   readonly permission: BlockPermission | undefined;
   readonly result:
-    | { readonly status: ToolStatus; readonly text: string; readonly durationMs: number | undefined }
+    | {
+        readonly status: ToolStatus;
+        readonly text: string;
+        readonly durationMs: number | undefined;
+        /** The sessions of the sub-agents that the call ran. */
+        readonly sessions?: readonly string[] | undefined;
+      }
     | undefined;
   /** It never finished. */
   readonly cut: boolean;

@@ -202,3 +202,30 @@ test("after a reset, only what follows is shown, as if it came first", () => {
   list.add([{ type: "reset" }, ...other.events]);
   expect(list.view({ writerAlive: true })).toEqual(blocksOf(other.events, { writerAlive: true }));
 });
+
+test("a call and the sub-agent that it ran name each other's sessions", () => {
+  const log = new LogBuilder().user("go").respond({ items: [{ type: "call", callId: "c1" }] });
+  const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1, reasoningTokens: 0 };
+  log.add({
+    type: "tool_result",
+    turn: "tn_1",
+    response: "rsp_1",
+    callId: "c1",
+    status: "ok",
+    text: "done",
+    spent: [{ session: "sub_1", usage }],
+  });
+  expect(blocksOf(log.events, { writerAlive: false })).toContainEqual(
+    expect.objectContaining({ kind: "tool", result: expect.objectContaining({ sessions: ["sub_1"] }) }),
+  );
+  const sub = new LogBuilder().add({
+    type: "session_start",
+    session: "sub_1",
+    root: "sub_1",
+    writer: "test",
+    parent: { session: "s1", seq: 3, call: "c1", depth: 1 },
+  });
+  expect(blocksOf(sub.events, { writerAlive: false })).toMatchObject([
+    { kind: "notice", code: "sub_agent", text: "a sub-agent of session s1, called by its event 3" },
+  ]);
+});

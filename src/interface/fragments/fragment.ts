@@ -81,6 +81,7 @@ export type Fragment =
       readonly status: ToolStatus;
       readonly text: string;
       readonly durationMs: number | undefined;
+      readonly sessions?: readonly string[] | undefined;
     }
   | {
       readonly type: "permission_request";

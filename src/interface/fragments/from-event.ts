@@ -95,7 +95,8 @@ function history(event: CanonicalEvent): readonly Fragment[] {
       return [{ type: "tool_start", response: event.response, callId: event.callId, at: event.at }];
     case "tool_result": {
       const { response, callId, status, text, durationMs } = event;
-      return [{ type: "tool_output", response, callId, status, text, durationMs }];
+      const sessions = event.spent?.map(({ session }) => session);
+      return [{ type: "tool_output", response, callId, status, text, durationMs, sessions }];
     }
     case "notice":
       return [{ type: "notice", seq: event.seq, key: event.id, code: event.code, text: event.message }];
@@ -112,7 +113,12 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     }
     case "hosted_item":
       return [{ type: "notice", seq: event.seq, key: event.id, code: "hosted_item", text: event.itemType }];
-    case "session_start":
+    case "session_start": {
+      const { seq, id, parent } = event;
+      if (parent?.call === undefined) return [];
+      const text = `a sub-agent of session ${parent.session}, called by its event ${parent.seq}`;
+      return [{ type: "notice", seq, key: id, code: "sub_agent", text }];
+    }
     case "settings":
     case "title":
     case "other_item":

@@ -172,8 +172,9 @@ export class ResponseBlocks {
         this.#tool(fragment.callId, { progress: fragment.text });
         break;
       case "tool_output": {
-        const { status, text, durationMs } = fragment;
-        this.#tool(fragment.callId, { running: false, progress: "", result: { status, text, durationMs } });
+        const { status, text, durationMs, sessions } = fragment;
+        const result = { status, text, durationMs, sessions };
+        this.#tool(fragment.callId, { running: false, progress: "", result });
         break;
       }
       case "reset":

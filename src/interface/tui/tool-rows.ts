@@ -69,6 +69,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
       TOOL_STATUS_WORDS[result.status],
       result.durationMs === undefined ? undefined : durationOf(result.durationMs),
       lines > 1 ? count(lines, "line") : undefined,
+      ...(result.sessions ?? []).map((id) => `session ${inertLine(id, 64)}`),
     ].filter((fact) => fact !== undefined);
   }
   if (isUnanswered(block)) return [permission?.waits === true ? "waits for your answer" : "resume to answer"];

@@ -4,5 +4,7 @@ import type { SessionSummary } from "../../base/api/index.ts";
 import type { StoredSession } from "../log/index.ts";
 
 export function describeSession({ summary, ...stored }: StoredSession): SessionSummary {
-  return summary === undefined ? stored : { ...stored, title: summary.title, cwd: summary.cwd };
+  if (summary === undefined) return stored;
+  const { title, cwd, subAgentOf } = summary;
+  return { ...stored, title, cwd, subAgentOf };
 }

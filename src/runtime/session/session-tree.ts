@@ -16,6 +16,8 @@ export interface TreeTurn {
   readonly status: string;
   /** How it began: with a new message, or on a branch that a retry or an edit made. */
   readonly why: "message" | "retry" | "edit";
+  /** The sessions of the sub-agents that its calls ran. */
+  readonly subAgents: readonly string[];
   /** Whether it is on the active path. */
   readonly active: boolean;
   /** Whether a compaction lies between it and the turn before. */
@@ -66,6 +68,7 @@ interface OwnEvents {
   last: LoggedEvent;
   message: UserMessage | undefined;
   end: TurnEnd | undefined;
+  readonly subAgents: string[];
   /** A turn that the runtime itself started is not a turn of the conversation. */
   aside: boolean;
 }
@@ -75,12 +78,22 @@ function turnsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, OwnEvents>
   for (const event of events) {
     const { turn } = event;
     if (turn === undefined) continue;
-    const made = { turn, first: event, last: event, message: undefined, end: undefined, aside: false };
+    const made = {
+      turn,
+      first: event,
+      last: event,
+      message: undefined,
+      end: undefined,
+      subAgents: [],
+      aside: false,
+    };
     const own: OwnEvents = turns.get(turn) ?? made;
     turns.set(turn, own);
     own.last = event;
     if (event.type === "user_message" && event.steer === undefined) own.message ??= event;
     if (event.type === "turn_end") own.end ??= event;
+    if (event.type === "tool_result")
+      own.subAgents.push(...(event.spent ?? []).map(({ session }) => session));
     own.aside ||=
       (event.type === "user_message" && event.purpose !== undefined) ||
       (event.type === "branch" && event.why === "compaction");
@@ -130,7 +143,7 @@ function isOpening(event: LoggedEvent): event is UserMessage {
 }
 
 function nodeOf(
-  { turn, first, last, message, end }: OwnEvents,
+  { turn, first, last, message, end, subAgents }: OwnEvents,
   before: Standing,
   facts: { readonly compacted: boolean; readonly active: boolean },
 ): Node {
@@ -143,6 +156,7 @@ function nodeOf(
     text: asked === undefined ? "" : contentText(asked.content),
     status: end?.status ?? "open",
     why: retried ? first.why : "message",
+    subAgents,
     active: facts.active,
     compacted: facts.compacted,
     children: [],

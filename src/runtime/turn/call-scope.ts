@@ -20,7 +20,8 @@ export interface CallScope {
   meter(read: () => SubAgentSpent): void;
 }
 
-const SCOPE = Symbol("throughline.call");
+/** Registered, because a tools file may load another copy of the package than the command line. */
+const SCOPE = Symbol.for("throughline.call/1");
 
 /** The scope of one call, and what its sub-agents have used so far. */
 export class CallMeter {

@@ -8,7 +8,9 @@ import { Command, Option } from "commander";
 import { stringify } from "yaml";
 
 import { diffRequests, type RequestDiff } from "../../../base/api/index.ts";
+import type { SessionParent, SubAgentSpent } from "../../../base/events/index.ts";
 import { codedError, tryParseJson } from "../../../base/support/index.ts";
+import { factsOf } from "../../../runtime/facts/index.ts";
 import type { Log } from "../../../runtime/log/index.ts";
 import {
   previewFromLog,
@@ -94,7 +96,10 @@ async function inspect(log: Log, flags: InspectFlags, terminal: Terminal): Promi
     const open = await openEndOf(log);
     const turns = timelineOf(log.events);
     const { session, location } = log;
-    print({ session, location, turns }, () => timelineText(session, location, turns, open));
+    const { parent } = factsOf(log.events.slice(0, 1));
+    print({ session, location, parent, turns }, () =>
+      timelineText([`session ${session} · ${location}`, ...parentLines(parent)], turns, open),
+    );
   }
 }
 
@@ -166,12 +171,11 @@ function diffText({ from, to, sameItems, removed, added, changedFields }: Reques
 }
 
 function timelineText(
-  id: string,
-  location: string,
+  head: readonly string[],
   turns: ReturnType<typeof timelineOf>,
   open: OpenEnd | undefined,
 ): string {
-  const lines = [`session ${id} · ${location}`];
+  const lines = [...head];
   for (const { turn, seq, text, status, durationMs, usage, requests } of turns) {
     const cost =
       usage === undefined
@@ -197,9 +201,22 @@ function requestLines(one: TimelineRequest): readonly string[] {
     ...one.leftOut.map(
       ({ reason, items }) => `    left out: ${items} item${items === 1 ? "" : "s"} (${reason})`,
     ),
-    ...one.tools.map(
-      ({ name, status, durationMs }) =>
-        `    ${status === "ok" ? "✓" : "✗"} ${name} · ${status}${durationMs === undefined ? "" : ` · ${durationMs} ms`}`,
-    ),
+    ...one.tools.flatMap(({ name, status, durationMs, spent = [] }) => [
+      `    ${status === "ok" ? "✓" : "✗"} ${name} · ${status}${durationMs === undefined ? "" : ` · ${durationMs} ms`}`,
+      ...spent.map(subAgentLine),
+    ]),
   ];
+}
+
+function subAgentLine({ session, usage, costUsd }: SubAgentSpent): string {
+  const cost = costUsd === undefined ? "cost unknown" : `$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}`;
+  return `      sub-agent session ${inertLine(session, 64)} · ↑${usage.inputTokens} ↓${usage.outputTokens} · ${cost}`;
+}
+
+/** A sub-agent's session names the call that it answers. */
+function parentLines(parent: SessionParent | undefined): readonly string[] {
+  if (parent === undefined) return [];
+  const { session, seq, call } = parent;
+  const from = `session ${inertLine(session, 64)}, event ${seq}`;
+  return call === undefined ? [`forked from ${from}`] : [`sub-agent of ${from} (${inertLine(call, 64)})`];
 }

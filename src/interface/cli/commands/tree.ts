@@ -93,6 +93,7 @@ function linesOf(roots: readonly TreeTurn[]): readonly string[] {
       ...(turn.why === "message" ? [] : [turn.why]),
       ...(turn.status === "completed" ? [] : [turn.status]),
       ...(turn.compacted ? ["after a compaction"] : []),
+      ...turn.subAgents.map((id) => `sub-agent ${inertLine(id, 64)}`),
     ];
     lines.push(
       `${lead}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${

@@ -154,6 +154,11 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
           <>
             <h3>Result</h3>
             <pre tabIndex={0}>{block.result.text}</pre>
+            {(block.result.sessions ?? []).map((id) => (
+              <p key={id} class="notice-line">
+                Sub-agent: <a href={`/s/${encodeURIComponent(id)}`}>session {id}</a>
+              </p>
+            ))}
           </>
         )}
       </details>

@@ -75,11 +75,12 @@ export function SessionList({ agent, version, current, onOpen, onNew }: Props) {
   );
 }
 
-function factsOf({ modifiedAt, usage, costUsd, model }: SessionListing): string {
+function factsOf({ modifiedAt, usage, costUsd, model, subAgentOf }: SessionListing): string {
   const when = new Date(modifiedAt).toLocaleDateString(undefined, { month: "short", day: "numeric" });
   const tokens =
     usage === undefined || usage.inputTokens === 0
       ? undefined
       : `${compact(usage.inputTokens + usage.outputTokens)} tokens`;
-  return [when, model, tokens, dollars(costUsd)].filter((part) => part !== undefined).join(" · ");
+  const caller = subAgentOf === undefined ? undefined : `sub-agent of ${subAgentOf}`;
+  return [when, model, tokens, dollars(costUsd), caller].filter((part) => part !== undefined).join(" · ");
 }
