@@ -2,10 +2,12 @@
  * Bundles the library: one file per entry (`throughline`, `throughline/check` …) and the chunks they share. Two hundred
  * small modules take longer to find and load than to run (docs/performance.md). The code is not minified, and comments
  * name each source file, so that stack traces are readable. Code that two entries use is in one shared chunk: an error or a
- * session has the same class in both. The server's router is bundled, so that programs without a server do not install it
- * (docs/adr/0010).
+ * session has the same class in both. The server's router and yaml are bundled, so that programs without a server do not install
+ * the router (docs/adr/0010), and programs that bundle the library can run yaml.
  */
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 
 import { build } from "esbuild";
 
@@ -18,6 +20,16 @@ export const ENTRIES = Object.values(manifest.exports)
   .filter((path) => path.endsWith(".js"))
   .map((path) => path.slice("./dist/".length, -".js".length));
 
+/**
+ * yaml's package gives Node a CommonJS build, which loads Node's modules with `require`. Programs that bundle this library
+ * as ES modules cannot run that, so the library holds yaml's ES module build.
+ */
+const YAML = join(
+  dirname(createRequire(import.meta.url).resolve("yaml/package.json")),
+  "browser",
+  "index.js",
+);
+
 /** @param {string} outdir @param {readonly string[]} dependencies packages that are not bundled; npm installs them */
 export async function bundleLibrary(outdir, dependencies) {
   const { metafile } = await build({
@@ -29,6 +41,7 @@ export async function bundleLibrary(outdir, dependencies) {
     platform: "node",
     target: "node20",
     external: [...dependencies],
+    alias: { yaml: YAML },
     metafile: true,
     plugins: [versionOnly],
     logLevel: "warning",

@@ -56,7 +56,7 @@ describe("a command loads only the modules it needs", () => {
     });
     const files = urls.filter((url) => url.startsWith("file:")).map((url) => fileURLToPath(url));
     const inputs = files.flatMap((file) => chunks[file] ?? []);
-    expect(inputs).toContain("src/interface/cli/main.ts"); // a checker that saw nothing must not pass
+    expect(inputs).toContain("src/interface/cli/start-program.ts"); // a checker that saw nothing must not pass
     return inputs;
   }
 

@@ -191,6 +191,7 @@ const CODES = {
   title_missing: "final",
   tls_failed: "final",
   token_weak: "final",
+  too_many_files: "final",
   too_many_turns: "retryable",
   too_many_wrong_keys: "retryable",
   tool_invalid: "final",

@@ -1,66 +1,23 @@
 #!/usr/bin/env node
-/** The composition root. An error is one line with a code and what to do, never a stack trace. */
+/**
+ * Loads the program. Imports nothing but Node's own modules, so that it starts even where the program cannot be loaded, and
+ * can say why.
+ */
 
-import { type Command, CommanderError } from "commander";
+import { writeSync } from "node:fs";
 
-import { codeOf, fileErrorOf, isThroughlineError, messageOf } from "../../base/support/index.ts";
-import { EXIT } from "./exit-codes.ts";
-import { inertLine } from "./inert-text.ts";
-import { addNamedCommand, createProgram } from "./program.ts";
-import { readProblem } from "./read-problem.ts";
-import { guard } from "./terminal-gate.ts";
-import { systemTerminal } from "./terminal.ts";
-import { watchOutput } from "./unread-output.ts";
-import { commandOf, usageText } from "./usage-words.ts";
-import { wrapped } from "./wrapped-output.ts";
+const STDERR = 2;
+const USAGE = 2;
 
-guard(process.stdout);
-guard(process.stderr);
-const terminal = systemTerminal();
-
-watchOutput();
-// Catches errors that a tools file throws outside of any call. Acknowledged events are saved; the session can be resumed.
-process.on("uncaughtException", (error) => {
-  report(error);
-  process.exit(EXIT.turnFailed);
-});
-
-const program = createProgram(terminal, finish);
 try {
-  const args = await addNamedCommand(program, process.argv.slice(2), terminal, finish);
-  for (const command of everyCommand(program)) {
-    command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` prints it
-  }
-  await program.parseAsync(args, { from: "user" });
+  await import("./start-program.ts");
 } catch (error) {
-  process.exitCode = report(error);
-}
-
-function everyCommand(command: Command): readonly Command[] {
-  return [command, ...command.commands.flatMap((one) => everyCommand(one))];
-}
-
-function finish(code: number): void {
-  process.exitCode = code;
-}
-
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return usage(error);
-  const file = isThroughlineError(error) ? undefined : fileErrorOf(error);
-  const code = isThroughlineError(error) ? error.code : (codeOf(error) ?? "internal");
-  const line =
-    file === undefined
-      ? `${inertLine(messageOf(error), 1000)} [${code}]`
-      : `cannot ${file.call} ${inertLine(file.path ?? "a file", 300)}: ${inertLine(readProblem(error), 300)} (${code}). Fix this and try again [file_failed]`;
-  wrapped(terminal.stderr).write(`throughline: ${line}\n`);
-  const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
-  if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
-  return EXIT.usage;
-}
-
-function usage(error: CommanderError): number {
-  if (error.exitCode === 0) return EXIT.ok; // help or version, already printed
-  const message = inertLine(usageText(error.message, commandOf(program, process.argv.slice(2))), 1000);
-  wrapped(terminal.stderr).write(`throughline: ${message} [usage]\n`);
-  return EXIT.usage;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code !== "EMFILE" && code !== "ENFILE") throw error;
+  // Not process.stderr: on a terminal, opening that needs a file, too.
+  writeSync(
+    STDERR,
+    "throughline: too many files are open: raise the limit (ulimit -n 1024) and try again [too_many_files]\n",
+  );
+  process.exitCode = USAGE;
 }

@@ -61,9 +61,12 @@ export function streamError(value: unknown): ErrorInfo {
   return shape.retryAfterMs === undefined ? info : { ...info, retryAfterMs: shape.retryAfterMs };
 }
 
-/** Classifies an error thrown by our wire layer. */
+/**
+ * Classifies an error that ended an exchange. Errors of the connection have codes. Any other is a mistake in a program (in a
+ * function that the user gave, in a bundle, or here), so it is reported as such and not retried.
+ */
 export function connectionError(error: unknown): ErrorInfo {
-  return classify({ code: codeOf(error) ?? "connection_lost", message: messageOf(error) });
+  return classify({ code: codeOf(error) ?? "internal", message: messageOf(error) });
 }
 
 export function classify(evidence: Evidence): ErrorInfo {

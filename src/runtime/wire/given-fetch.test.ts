@@ -49,11 +49,11 @@ const throwing = (): never => {
 test.each<readonly [string, unknown, string]>([
   ["throws immediately", throwing, "connection_lost"],
   ["rejects with nothing", () => Promise.reject(undefined), "connection_lost"],
-  ["answers with nothing", async () => undefined, "connection_lost"],
+  ["answers with nothing", async () => undefined, "internal"],
   ["answers 101", answer({ next: piece("x") }, 101), "bad_response"],
   ["answers 103", answer(null, 103), "bad_response"],
   ["has no body", answer(null), "200 "],
-  ["has a body that returns nothing", answer({ next: async () => undefined }), "connection_lost"],
+  ["has a body that returns nothing", answer({ next: async () => undefined }), "internal"],
   ["has a body of text", answer({ next: async () => ({ value: "text" }) }), "connection_lost"],
   ["has a body with an undefined chunk", answer({ next: async () => ({}) }), "connection_lost"],
   ["has a body that throws", answer({ next: throwing }), "connection_lost"],
@@ -62,11 +62,7 @@ test.each<readonly [string, unknown, string]>([
     answer({ next: throwing, return: throwing }),
     "connection_lost",
   ],
-  [
-    "has an unreadable body",
-    async () => ({ status: 200, headers: new Headers(), body: {} }),
-    "connection_lost",
-  ],
+  ["has an unreadable body", async () => ({ status: 200, headers: new Headers(), body: {} }), "internal"],
 ])("a fetch that %s", async (_what, fetcher, ended) => {
   expect(await outcome(fetcher)).toBe(ended);
 });
