@@ -16,6 +16,7 @@ test("the exit codes", () => {
     permission: 3,
     limit: 4,
     differs: 5,
+    hungUp: 129,
     interrupted: 130,
     terminated: 143,
   });
@@ -69,6 +70,7 @@ describe("the first and the last line of --json and the exit code are as documen
   test.for([
     ["SIGINT", 130],
     ["SIGTERM", 143],
+    ["SIGHUP", 129],
   ] as const)("%s", async ([signal, code]) => {
     const { env } = await emulatorOf({ faults: [STALL] });
     const running = start(newPlace(), ["-p", "--json", "hi"], { env });

@@ -39,7 +39,7 @@ describe("a signal in the middle of a turn", () => {
   test.for([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-    ["SIGHUP", 143],
+    ["SIGHUP", 129],
   ] as const)(
     "%s while it thinks: one turn_end, exit %d, and the session can continue",
     async ([signal, exit]) => {

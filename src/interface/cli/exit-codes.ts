@@ -9,6 +9,7 @@ export const EXIT = {
   permission: 3,
   limit: 4,
   differs: 5,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -1,8 +1,8 @@
-/** The first Ctrl-C ends the turn cleanly, a second one the process. Acknowledged events are saved in both cases. */
+/** The first signal ends the turn cleanly, a second one the process. Acknowledged events are saved in both cases. */
 
 import { EXIT } from "./exit-codes.ts";
 
-const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.terminated } as const;
+const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const;
 type StopSignal = keyof typeof CODES;
 
 /** Returns a function that ends the watch and returns the exit code if a signal arrived. */

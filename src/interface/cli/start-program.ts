@@ -2,7 +2,14 @@
 
 import { type Command, CommanderError } from "commander";
 
-import { codeOf, fileErrorOf, isThroughlineError, messageOf } from "../../base/support/index.ts";
+import {
+  codedError,
+  codeOf,
+  fileErrorOf,
+  isThroughlineError,
+  messageOf,
+  type ThroughlineError,
+} from "../../base/support/index.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { addNamedCommand, createProgram } from "./program.ts";
@@ -52,16 +59,29 @@ function report(error: unknown): number {
 }
 
 function lineOf(error: unknown): string {
-  if (isThroughlineError(error)) return `${inertLine(messageOf(error), 1000)} [${error.code}]`;
+  const known = isThroughlineError(error) ? error : systemProblem(error);
+  if (known !== undefined) return `${inertLine(messageOf(known), 1000)} [${known.code}]`;
   const code = codeOf(error) ?? "internal";
-  if (code === "EMFILE" || code === "ENFILE")
-    return "too many files are open: raise the limit (ulimit -n 1024) and try again [too_many_files]";
-  if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd")
-    return "the current directory no longer exists: change to another one (cd), or name one with -C [directory_not_found]";
   const file = fileErrorOf(error);
   return file === undefined
     ? `${inertLine(messageOf(error), 1000)} [${code}]`
     : `cannot ${file.call} ${inertLine(file.path ?? "a file", 300)}: ${inertLine(readProblem(error), 300)} (${code}). Fix this and try again [file_failed]`;
+}
+
+/** Problems of the surroundings that can hit any command. */
+function systemProblem(error: unknown): ThroughlineError | undefined {
+  const code = codeOf(error);
+  if (code === "EMFILE" || code === "ENFILE")
+    return codedError(
+      "too_many_files",
+      "too many files are open: raise the limit (ulimit -n 1024) and try again",
+    );
+  if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd")
+    return codedError(
+      "directory_not_found",
+      "the current directory no longer exists: change to another one (cd), or name one with -C",
+    );
+  return undefined;
 }
 
 function usage(error: CommanderError): number {

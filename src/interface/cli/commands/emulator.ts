@@ -23,9 +23,11 @@ import {
   type Switches,
   switchValues,
 } from "../../../emulator/index.ts";
+import { EXIT } from "../exit-codes.ts";
 import { digits } from "../flag-numbers.ts";
 import { isLoopback } from "../loopback.ts";
 import { gather } from "../run-options.ts";
+import { stopOnSignals } from "../signals.ts";
 
 export interface EmulatorFlags {
   readonly port: string;
@@ -242,12 +244,9 @@ const processIo: EmulatorIo = {
   err: (text) => void process.stderr.write(text),
   stopped: () =>
     new Promise((resolve) => {
-      const stop = (): void => {
-        process.off("SIGINT", stop);
-        process.off("SIGTERM", stop);
+      const end = stopOnSignals(() => {
+        if (end() === EXIT.hungUp) process.exitCode = EXIT.hungUp;
         resolve();
-      };
-      process.on("SIGINT", stop);
-      process.on("SIGTERM", stop);
+      });
     }),
 };

@@ -108,8 +108,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   await server.close();
   await store.close();
   opened?.();
-  ended();
-  return EXIT.ok;
+  return ended() === EXIT.hungUp ? EXIT.hungUp : EXIT.ok;
 }
 
 /**
