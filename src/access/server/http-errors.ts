@@ -33,7 +33,15 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "options_invalid",
   ],
   401: ["code_used"],
-  404: ["not_found", "session_not_found", "turn_unknown", "blob_not_found", "request_unknown", "seq_unknown"],
+  404: [
+    "not_found",
+    "session_not_found",
+    "turn_unknown",
+    "blob_not_found",
+    "request_imported",
+    "request_unknown",
+    "seq_unknown",
+  ],
   409: [
     "session_exists",
     "session_locked",

@@ -20,6 +20,8 @@ export interface TimelineRequest {
   readonly attempt: number;
   readonly model: string;
   readonly status: string;
+  /** True if another program sent the request and `sessions import` brought the answer. */
+  readonly imported?: true;
   readonly durationMs: number | undefined;
   readonly usage: Usage | undefined;
   readonly error: string | undefined;
@@ -54,7 +56,8 @@ function turnOf({ turn, firstSeq, message, branch, end, requests }: TurnFacts): 
   };
 }
 
-function requestOf({ request, start, end, model, leftOut, tools }: RequestFacts): TimelineRequest {
+function requestOf(facts: RequestFacts): TimelineRequest {
+  const { request, start, end, model, leftOut, tools, imported } = facts;
   const { seq, step, attempt } = start;
   return {
     request,
@@ -63,6 +66,7 @@ function requestOf({ request, start, end, model, leftOut, tools }: RequestFacts)
     attempt,
     model,
     status: end?.status ?? "open",
+    ...(imported ? { imported } : {}),
     durationMs: end?.durationMs,
     usage: end?.usage,
     error: end?.error === undefined ? undefined : `[${end.error.code}] ${end.error.message}`,

@@ -42,6 +42,11 @@ export class RequestFacts {
     return `${this.start.origin.provider}/${this.start.origin.model}`;
   }
 
+  /** Another program sent the request, so nothing is known of it but the answer. */
+  get imported(): boolean {
+    return this.start.bodyHash === "";
+  }
+
   get thoughts(): readonly Reasoning[] {
     return this.#thoughts;
   }

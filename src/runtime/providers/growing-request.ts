@@ -205,10 +205,10 @@ class RenderState {
     if (!plan.settings.profile.prefixBound || entry.kind !== "group" || !sendsReasoning(entry)) return entry;
     this.#prefixBroken ||= this.#prefixDigest() !== entry.group.start.prefixHash;
     if (!this.#prefixBroken) return entry;
-    return withoutReasoning(
-      entry,
-      "prefix_changed",
-      "the conversation before it has changed since it was created",
-    );
+    const why =
+      entry.group.start.prefixHash === ""
+        ? "it was imported, and this model reads a thought only after the conversation it was created in"
+        : "the conversation before it has changed since it was created";
+    return withoutReasoning(entry, "prefix_changed", why);
   }
 }

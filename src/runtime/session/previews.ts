@@ -6,6 +6,7 @@ import { arrayOf, codedError, isObject, objectOf, stringOf, tryParseJson } from 
 import { activePath, explain, planOf } from "../fold/index.ts";
 import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
+import { settingsFor } from "./settings.ts";
 
 export interface PreviewParts extends RenderContext {
   readonly events: readonly LoggedEvent[];
@@ -36,7 +37,8 @@ function isSettings(event: LoggedEvent): event is SettingsEvent {
 export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
   // An emptied path has no settings of its own; the next turn would log the previous ones again.
   const last = (activePath(log.events).findLast(isSettings) ?? log.events.findLast(isSettings))?.settings;
-  if (last === undefined) throw codedError("no_settings", "the log has no settings yet");
+  if (last === undefined && model === undefined)
+    throw codedError("no_settings", "the log has no settings yet: name a model");
   // Choices of the previous model that this one may leave open must not be carried over.
   const {
     effort: _effort,
@@ -44,8 +46,8 @@ export async function previewFromLog(log: Log, model?: Model): Promise<RequestPr
     reasoningContext: _context,
     maxOutputTokens: _limit,
     ...rest
-  } = last;
-  const settings = model === undefined ? last : { ...rest, ...model.settings };
+  } = last ?? settingsFor(model as Model, { model: model as Model });
+  const settings = model === undefined ? (last as Settings) : { ...rest, ...model.settings };
   const blobs = new BlobCache(log);
   await blobs.load();
   const renderer = createRenderer(settings.profile.dialect);

@@ -11,10 +11,16 @@ import { explain, type Plan, planOf } from "../fold/index.ts";
 import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, type RenderedRequest, rendererVersionOf } from "../providers/index.ts";
 
-/** Rebuilds the nth request, counted from 1, from the log alone. Throws `request_unknown`. */
+/** Rebuilds the nth request, counted from 1, from the log alone. Throws `request_unknown` or `request_imported`. */
 export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
   const { requests } = factsOf(log.events);
-  const start = requests[request - 1]?.start;
+  const found = requests[request - 1];
+  const start = found?.start;
+  if (found?.imported === true)
+    throw codedError(
+      "request_imported",
+      `answer ${request} was imported from another program, which sent its request: there is nothing to rebuild`,
+    );
   if (start === undefined) {
     throw codedError(
       "request_unknown",

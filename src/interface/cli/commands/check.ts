@@ -116,7 +116,8 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
     log.events.findLast((event) => event.type === "notice" && event.code === "erased")?.seq ?? -1;
   const frontLeft =
     log.events.findLast((event) => event.type === "notice" && event.code === "front_left")?.seq ?? -1;
-  for (let request = 1; request <= requests.length; request += 1) {
+  const own = requests.filter(({ imported }) => !imported);
+  for (const { request } of own) {
     const { proof, start } = await rebuildRequest(log, request);
     if (proof !== "differs") continue;
     if (lostBefore(log.events, start.seq).length > 0) behindLost.push(request);
@@ -140,15 +141,23 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
     ...(left === undefined ? [] : [left]),
     ...repairNotes(log, behindLost),
     ...eraseNotes(erased, withSecret),
+    ...importNotes(requests.length - own.length),
     ...(frontLeft === -1 ? [] : [`this log begins with a summary${cannotRebuild(withFront, "")}`]),
   ];
   return {
     checked: name,
     format: "throughline",
-    what: `${amount(log.events.length, "event")}, ${amount(requests.length, "request")}${hasNext ? " and the next one" : ""}`,
+    what: `${amount(log.events.length, "event")}, ${amount(own.length, "request")}${hasNext ? " and the next one" : ""}`,
     findings,
     notes: notes.length === 0 ? undefined : notes,
   };
+}
+
+function importNotes(count: number): readonly string[] {
+  if (count === 0) return [];
+  return [
+    `${amount(count, "answer")} ${count === 1 ? "was" : "were"} imported; there is no request to rebuild`,
+  ];
 }
 
 /** The requests contained the secret, so they cannot be rebuilt. That is the purpose of erasing. */

@@ -194,9 +194,10 @@ function timelineText(
 
 function requestLines(one: TimelineRequest): readonly string[] {
   const attempt = one.attempt === 1 ? "" : ` · attempt ${one.attempt}`;
-  const time = one.durationMs === undefined ? "" : ` · ${seconds(one.durationMs)}`;
+  const time = one.durationMs === undefined || one.imported ? "" : ` · ${seconds(one.durationMs)}`;
+  const imported = one.imported ? " · imported, nothing to rebuild" : "";
   return [
-    `  request ${one.request} · step ${one.step}${attempt} · ${one.model} · ${one.status}${time}`,
+    `  request ${one.request} · step ${one.step}${attempt} · ${one.model} · ${one.status}${time}${imported}`,
     ...(one.error === undefined ? [] : [`    ! ${inertLine(one.error, 120)}`]),
     ...one.leftOut.map(
       ({ reason, items }) => `    left out: ${items} item${items === 1 ? "" : "s"} (${reason})`,

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import type { RebuiltRequest, RemoteAgent, RequestSummary } from "../../../access/client/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
+import { codeOf, messageOf } from "../../../base/support/index.ts";
 import { compact } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
 import { Problem } from "./problem.tsx";
@@ -66,7 +66,12 @@ function Request({ view, request }: { readonly view: SessionView; readonly reque
     const take = (found: RebuiltRequest): void => {
       if (!stale) setBefore(found);
     };
-    view.handle.rebuild(other).then(take, failed);
+    // An imported answer has no request to compare with.
+    const lacks = (error: unknown): void => {
+      if (codeOf(error) === "request_imported") setBefore(undefined);
+      else failed(error);
+    };
+    view.handle.rebuild(other).then(take, lacks);
     return () => {
       stale = true;
     };
