@@ -99,13 +99,14 @@ describe("sessions export and import", () => {
       expect(ran.code).not.toBe(0);
       expectNoTrace(ran);
     }
-    for (const [name, text] of [
-      ["text.jsonl", "hello\n"],
-      ["request.json", '{"model":"m","input":[]}\n'],
+    for (const [name, text, problem] of [
+      ["text.jsonl", "hello\n", "it is not JSON"],
+      ["request.json", '{"model":"m","input":[]}\n', "the history has no message and no answer"],
     ] as const) {
       const ran = await run(place, ["sessions", "import", place.write(name, text)]);
       expectProblem(ran, 2, "input_invalid");
-      expect(ran.err).toContain("not an exported session");
+      expect(ran.err).toContain(problem);
+      expect(ran.err).toContain("Nothing was written");
     }
     expectProblem(await run(place, ["sessions", "import", "nowhere.jsonl"]), 2, "file_unreadable");
     expectProblem(await run(place, ["sessions", "import", "."]), 2, "file_unreadable");

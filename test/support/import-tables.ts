@@ -33,6 +33,6 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     session: ["compaction", "facts", "fold", "log", "models", "providers", "tools", "turn"],
   },
   access: { client: [], server: [] },
-  diagnostics: { check: [], conform: [], trace: [] },
+  diagnostics: { check: [], conform: [], import: ["check"], trace: [] },
   interface: { config: [], fragments: [], tui: ["fragments"], web: ["fragments"] },
 };

@@ -25,6 +25,8 @@ import {
   type HistoryOptions,
   isFormatName,
   MAX_HISTORY_BYTES,
+  readHistory,
+  type ReadHistory,
   type RepairedHistory,
   repairHistory,
   type RepairOptions,
@@ -52,6 +54,9 @@ import type {
 import {
   buildTree,
   diffRequests,
+  type ImportedHistory,
+  importHistory,
+  type ImportHistoryOptions,
   type Log,
   parseLine,
   planRepair,
@@ -129,6 +134,9 @@ test("throughline/emulator", () => {
 test("throughline/check", () => {
   type Content = string | Uint8Array;
   expectTypeOf(checkHistory).toEqualTypeOf<(content: Content, options?: HistoryOptions) => CheckedHistory>();
+  expectTypeOf(readHistory).toEqualTypeOf<
+    (content: string | Uint8Array, format?: FormatName) => ReadHistory
+  >();
   expectTypeOf(repairHistory).toEqualTypeOf<(content: Content, options?: RepairOptions) => RepairedHistory>();
   expectTypeOf(findingsOf).returns.toEqualTypeOf<readonly Finding[]>();
   expectTypeOf<RequestPreview["violations"]>().toExtend<Parameters<typeof findingsOf>[0]>();
@@ -168,6 +176,9 @@ test("throughline/inspect", () => {
   expectTypeOf(rebuildRequest).toEqualTypeOf<(log: Log, request: number) => Promise<RebuiltRequest>>();
   expectTypeOf(previewFromLog).toEqualTypeOf<(log: Log, model?: Model) => Promise<RequestPreview>>();
   expectTypeOf(planRepair).toEqualTypeOf<(log: Log) => Promise<RepairPlan>>();
+  expectTypeOf(importHistory).toEqualTypeOf<
+    (store: Store, content: string | Uint8Array, options?: ImportHistoryOptions) => Promise<ImportedHistory>
+  >();
   expectTypeOf(buildTree).toEqualTypeOf<(events: readonly LoggedEvent[]) => readonly TreeTurn[]>();
   expectTypeOf(toLine).toEqualTypeOf<(event: LoggedEvent) => string>();
   expectTypeOf(parseLine).toEqualTypeOf<(line: string) => LoggedEvent>();
@@ -176,6 +187,8 @@ test("throughline/inspect", () => {
     diffRequests(rebuilt, rebuilt);
     // @ts-expect-error a store is not a log
     void planRepair(store);
+    // @ts-expect-error a model is named by `from` as an object, not by its name
+    void importHistory(store, "[]", { from: "openai/gpt-5.6" });
     // @ts-expect-error the proof has three values
     return rebuilt.proof === "equal";
   });

@@ -41,7 +41,8 @@ function resultsFirst(list: readonly number[], blocks: readonly Block[]): readon
   return [...list.filter(isResult), ...list.filter((index) => !isResult(index))];
 }
 
-function blockText(block: Block): string {
+/** A block as the API takes it. */
+export function blockText(block: Block): string {
   if (block.wire !== undefined) return block.wire;
   switch (block.kind) {
     case "reasoning":

@@ -33,7 +33,7 @@ export function openAgentsSdk(text: string): History {
 
 const CALLS_AND_RESULTS: ReadonlySet<unknown> = new Set(["function_call", "function_call_result"]);
 
-function blocksOf(value: JsonObject): readonly FoundBlock[] {
+export function blocksOf(value: JsonObject): readonly FoundBlock[] {
   const { type, role } = value;
   const id = stringOf(value["id"]);
   const callId = stringOf(value["callId"]) ?? "";

@@ -31,11 +31,11 @@ export function openAiSdkUi(text: string): History {
   });
 }
 
-function partsOf(value: JsonObject | undefined): readonly JsonObject[] {
+export function partsOf(value: JsonObject | undefined): readonly JsonObject[] {
   return arrayOf(value?.["parts"]).map(objectOf);
 }
 
-function metadataOf(part: JsonObject): readonly JsonObject[] {
+export function metadataOf(part: JsonObject): readonly JsonObject[] {
   return [part["providerMetadata"], part["callProviderMetadata"]].filter(isObject);
 }
 
@@ -75,12 +75,12 @@ function blocksOf(
   return found;
 }
 
-function callName(part: JsonObject): string | undefined {
+export function callName(part: JsonObject): string | undefined {
   const type = stringOf(part["type"]) ?? "";
   return type.startsWith("tool-") || type === "dynamic-tool" ? type.slice("tool-".length) : undefined;
 }
 
-const DONE: ReadonlySet<unknown> = new Set(["output-available", "output-error", "output-denied"]);
+export const DONE: ReadonlySet<unknown> = new Set(["output-available", "output-error", "output-denied"]);
 
 function resultText({ output, errorText }: JsonObject): string {
   return typeof output === "string" ? output : (stringOf(errorText) ?? JSON.stringify(output ?? "denied"));

@@ -15,6 +15,11 @@ export function aiSdkDialect(metadata: readonly JsonObject[]): HistoryDialect {
 
 const PROVIDERS = ["openai", "azure", "anthropic", "bedrock"];
 
+/** Whether the metadata names a provider that has a dialect of its own. */
+export function hasAiSdkProvider(metadata: JsonObject): boolean {
+  return providerOf(metadata) !== undefined;
+}
+
 function providerOf(metadata: JsonObject): string | undefined {
   return PROVIDERS.find((name) => isObject(metadata[name]));
 }

@@ -20,7 +20,7 @@ import { jsonLines } from "../json-lines.ts";
 import { textMember, withMember, withoutMember } from "../json-text.ts";
 import { pathToLast, type RecordEdits } from "../record-edits.ts";
 
-const LINKS = { id: "uuid", parent: "parentUuid" };
+export const LINKS = { id: "uuid", parent: "parentUuid" };
 
 export function openClaudeCode(text: string): History {
   const file = jsonLines(text);
@@ -40,7 +40,8 @@ export function openClaudeCode(text: string): History {
   });
 }
 
-function isTalk(value: JsonObject): boolean {
+/** Whether a line is sent to the model, or was its answer. */
+export function isTalk(value: JsonObject): boolean {
   return (
     (value["type"] === "user" || value["type"] === "assistant") &&
     value["isSidechain"] !== true &&
@@ -65,7 +66,8 @@ function sentLines(file: RecordFile): readonly number[] {
   );
 }
 
-function contentOf({ elements }: RecordFile, line: number): string {
+/** The exact JSON of the content. */
+export function contentOf({ elements }: RecordFile, line: number): string {
   return sliceMember(sliceMember(elements[line] ?? "{}", "message") ?? "{}", "content") ?? "";
 }
 

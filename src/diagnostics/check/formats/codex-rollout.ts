@@ -42,7 +42,7 @@ export function openCodexRollout(text: string): History {
 }
 
 /** Types that Codex logs but does not send. */
-const NOT_SENT: ReadonlySet<string> = new Set(["ghost_snapshot", "other"]);
+export const NOT_SENT: ReadonlySet<string> = new Set(["ghost_snapshot", "other"]);
 
 function itemsOf({ elements, values }: RecordFile): readonly StoredItem[] {
   const items: StoredItem[] = [];

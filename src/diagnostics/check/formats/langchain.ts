@@ -56,19 +56,24 @@ function fieldsPath(value: JsonObject): readonly string[] {
   return isObject(value["data"]) ? ["data"] : [];
 }
 
-function fieldsOf(value: JsonObject): JsonObject {
+export function fieldsOf(value: JsonObject): JsonObject {
   const [key] = fieldsPath(value);
   return key === undefined ? value : objectOf(value[key]);
 }
 
-function kindOf(value: JsonObject): string {
+/** `human`, `ai`, `tool`, `system` … */
+export function kindOf(value: JsonObject): string {
   if (value["lc"] !== 1) return stringOf(value["type"]) ?? "";
   const name = stringOf(arrayOf(value["id"]).at(-1)) ?? "";
   return name.replace(/Message(?:Chunk)?$/, "").toLowerCase();
 }
 
 function dialectOf(file: RecordFile): HistoryDialect {
-  const values = file.values.map(objectOf);
+  return dialectIn(file.values.map(objectOf)) ?? "openai-chat";
+}
+
+/** Undefined if no message shows it. */
+export function dialectIn(values: readonly JsonObject[]): HistoryDialect | undefined {
   const types = values.flatMap((value) =>
     arrayOf(fieldsOf(value)["content"]).flatMap((part) => stringOf(objectOf(part)["type"]) ?? []),
   );
@@ -79,10 +84,10 @@ function dialectOf(file: RecordFile): HistoryDialect {
   );
   return reasoned || types.includes("reasoning") || types.includes("function_call")
     ? "openai-responses"
-    : "openai-chat";
+    : undefined;
 }
 
-function blocksOf(value: JsonObject, element: string, dialect: HistoryDialect): readonly FoundBlock[] {
+export function blocksOf(value: JsonObject, element: string, dialect: HistoryDialect): readonly FoundBlock[] {
   const fields = fieldsOf(value);
   const kind = kindOf(value);
   const text = textOf(fields["content"]) ?? "";

@@ -20,7 +20,7 @@ import { jsonLines } from "../json-lines.ts";
 import { pathToLast, type RecordEdits } from "../record-edits.ts";
 import { textOf } from "./text-of.ts";
 
-const LINKS = { id: "id", parent: "parentId" };
+export const LINKS = { id: "id", parent: "parentId" };
 
 export function openPiSession(text: string): History {
   const file = jsonLines(text);
@@ -51,7 +51,7 @@ export function openPiSession(text: string): History {
   });
 }
 
-function dialectOf(api: string): HistoryDialect {
+export function dialectOf(api: string): HistoryDialect {
   if (api.includes("responses")) return "openai-responses";
   return api.includes("anthropic") || api.includes("bedrock") ? "anthropic-messages" : "openai-chat";
 }
@@ -60,7 +60,7 @@ function messageAt(file: RecordFile, line: number): JsonObject {
   return objectOf(file.values[line]?.["message"]);
 }
 
-function isEntry(value: JsonObject): boolean {
+export function isEntry(value: JsonObject): boolean {
   return value["type"] !== "session";
 }
 
@@ -98,11 +98,11 @@ function blocksOf(entry: JsonObject, target: JsonObject, dialect: HistoryDialect
 }
 
 /** pi keeps both ids of a Responses call in one: `call_id|fc_id`. */
-function callIdOf(id: string, dialect: HistoryDialect): string {
+export function callIdOf(id: string, dialect: HistoryDialect): string {
   return dialect === "openai-responses" ? (id.split("|")[0] ?? id) : id;
 }
 
-function partOf(part: JsonObject, dialect: HistoryDialect, home: boolean): FoundBlock | undefined {
+export function partOf(part: JsonObject, dialect: HistoryDialect, home: boolean): FoundBlock | undefined {
   const text = stringOf(part["text"]) ?? "";
   switch (part["type"]) {
     case "text":

@@ -1,13 +1,15 @@
 /**
- * `throughline sessions import`: turns a bundle, or a log with the blobs next to it, back into a session, byte for byte.
- * Rejects a damaged file and reports the line and byte.
+ * `throughline sessions import`: turns a bundle, or a log with the blobs next to it, back into a session, byte for byte;
+ * and makes a session of another tool's history. Writes a whole session or nothing. Rejects a damaged file and reports
+ * the place.
  */
 
-import { statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 import { Command } from "commander";
 
 import { codedError, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
+import { FORMATS } from "../../../diagnostics/check/index.ts";
 import {
   blobsIn,
   holdsWholeLine,
@@ -22,28 +24,72 @@ import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
 import { blobsBeside } from "../blobs-beside.ts";
 import type { Finish } from "../command-table.ts";
-import { looksLikeLog } from "../history-file.ts";
+import { FORMAT_FLAG, looksLikeLog, parseFormat } from "../history-file.ts";
+import { importOther, reading } from "../import-other.ts";
 import { type LongWork, longWork } from "../long-work.ts";
-import { readProblem } from "../read-problem.ts";
 import type { Terminal } from "../terminal.ts";
+
+interface ImportFlags {
+  readonly id?: string;
+  readonly format?: string;
+  readonly from?: string;
+}
 
 export function importCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("import")
-    .description("Import a session from an exported JSONL file or a copied log")
-    .argument("<file>", "a JSONL file that sessions export wrote, or the .jsonl log of a session")
-    .option("--id <id>", "give the imported session this id (default: its own)")
-    .action(async (file: string, flags: { readonly id?: string }) => {
-      finish(await longWork(terminal, (work) => importSession(file, flags, terminal, work)));
+    .description("Import a session: an exported JSONL file, a copied log, or another tool's history")
+    .argument(
+      "<file>",
+      "a file that sessions export wrote, the .jsonl log of a session, or another tool's history",
+    )
+    .option("--id <id>", "give the imported session this id (default: its own, or one made from the content)")
+    .option(
+      "--from <provider/model>",
+      "for another tool's history: your account of this model made it, so its reasoning goes back to that model",
+    )
+    .option(...FORMAT_FLAG)
+    .addHelpText(
+      "after",
+      `
+Formats of other tools:
+${Object.entries(FORMATS)
+  .map(([name, what]) => `  ${name.padEnd(14)} ${what}`)
+  .join("\n")}
+
+Examples:
+  throughline sessions import session.jsonl                 restore an exported session
+  throughline sessions import rollout.jsonl                 continue a Codex rollout
+  throughline sessions import chat.json --from openai/gpt-5.6   … and send its reasoning back to your account`,
+    )
+    .action(async (file: string, flags: ImportFlags) => {
+      finish(await longWork(terminal, (work) => importFile(file, flags, terminal, work)));
     });
+}
+
+async function importFile(
+  file: string,
+  flags: ImportFlags,
+  terminal: Terminal,
+  work: LongWork,
+): Promise<void> {
+  const format = parseFormat(flags.format);
+  if (format === undefined && isOurs(file)) {
+    if (flags.from !== undefined)
+      throw codedError(
+        "usage",
+        "--from is for another tool's history; an exported session knows who made it",
+      );
+    await importSession(file, flags, terminal, work);
+  } else await importOther(file, { ...flags, format }, terminal, work);
 }
 
 async function importSession(
   file: string,
-  flags: { readonly id?: string },
+  flags: ImportFlags,
   terminal: Terminal,
   { signal, tell }: LongWork,
 ): Promise<void> {
-  const bytes = sessionBytes(file);
+  const bytes = reading(file, () => readWholeFile(file, file));
   await tell("read", bytes.length, bytes.length);
   const bundle = sessionIn(file, bytes);
   const [first] = bundle.events;
@@ -95,28 +141,22 @@ function tellPlain({ events, blobs }: SessionBundle, terminal: Terminal): void {
     );
 }
 
-/** Distinguishes a damaged session from a file of another kind, in which there is nothing to restore. */
-function sessionBytes(file: string): Buffer {
-  const bytes = readBounded(file);
-  const start = bytes.toString("utf8", 0, 4096);
-  // An empty file, or one of zeros, is a session that a crash damaged.
-  if (/^\0*$/.test(start) || looksLikeLog(start)) return bytes;
-  throw codedError(
-    "input_invalid",
-    `${file}: not an exported session or a log: use a JSONL file that sessions export wrote, or the .jsonl log of a session`,
-  );
+/** Whether the file is an export or a log of ours. An empty file, or one of zeros, is a session that a crash damaged. */
+function isOurs(file: string): boolean {
+  return reading(file, () => {
+    const start = startOf(file);
+    return /^\0*$/.test(start) || looksLikeLog(start);
+  });
 }
 
-function readBounded(file: string): Buffer {
-  const fail = (why: string): never => {
-    throw codedError("file_unreadable", `${file}: ${why}`);
-  };
+/** Without waiting for the other end of a pipe. */
+function startOf(file: string): string {
+  const open = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const found = statSync(file);
-    if (!found.isFile()) fail("not a regular file");
-    return readWholeFile(file, file);
-  } catch (error) {
-    if (error instanceof ThroughlineError) throw error;
-    return fail(`cannot read this file: ${readProblem(error)}`);
+    if (!fstatSync(open).isFile()) throw new Error("not a regular file");
+    const start = Buffer.alloc(4096);
+    return start.toString("utf8", 0, readSync(open, start, 0, start.length, 0));
+  } finally {
+    closeSync(open);
   }
 }

@@ -1,0 +1,10 @@
+/** Makes sessions of other tools' histories. */
+
+export {
+  historySession,
+  type HistorySession,
+  type HistorySessionOptions,
+  type ImportedHistory,
+  importHistory,
+  type ImportHistoryOptions,
+} from "./import-history.ts";
