@@ -44,7 +44,7 @@ interface ModelChoice {
 }
 
 /** The emulated model of that name on the endpoint of the fixtures, according to the profile. */
-function fixtureModel(name: string, dialect: string, choice: ModelChoice): Model {
+export function fixtureModel(name: string, dialect: string, choice: ModelChoice): Model {
   const { providerTools, ...rest } = choice;
   const options = { ...rest, apiKey: KEY, ...(providerTools === undefined ? {} : { providerTools }) };
   if (dialect === "anthropic-messages") return anthropic(name, { ...options, baseUrl: ENDPOINT });
