@@ -353,6 +353,8 @@ describe("agentTool", () => {
     ["an input without a prompt", { input: { type: "object", properties: {} } }],
     ["a prompt without an input", { prompt: () => "hello" }],
     ["a depth of zero", { maxDepth: 0 }],
+    ["an unknown option", { depth: 2 }],
+    ["an idempotent option, because it always is", { idempotent: false }],
     ["a bad name", { name: "no spaces" }],
   ])("refuses %s", (_what, wrong) => {
     const options = { name: "a", description: "d", agent: readOnly, ...wrong } as unknown as AgentToolOptions;

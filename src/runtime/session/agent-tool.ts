@@ -4,7 +4,17 @@
  */
 
 import type { Input } from "../../base/api/index.ts";
-import { codedError, isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
+import {
+  aCount,
+  aFunction,
+  anything,
+  checkOptions,
+  codedError,
+  isObject,
+  type JsonObject,
+  type OptionChecks,
+  stringOf,
+} from "../../base/support/index.ts";
 import {
   permissionFor,
   type StandardSchema,
@@ -59,6 +69,19 @@ const PROMPT: JsonObject = {
 
 const MAX_DEPTH = 3;
 
+/** The members that `agentTool` or `tool` check themselves have messages that name the tool. */
+const AGENT_TOOL_OPTIONS = {
+  name: anything,
+  description: anything,
+  agent: anything,
+  input: anything,
+  prompt: aFunction,
+  output: anything,
+  access: anything,
+  timeoutMs: anything,
+  maxDepth: aCount(1),
+} satisfies OptionChecks<AgentToolOptions>;
+
 /**
  * Makes a tool that runs another agent in its own session of the same store. The answer is the call's result. Throws
  * `tool_invalid`.
@@ -77,6 +100,7 @@ const MAX_DEPTH = 3;
 export function agentTool<Schema extends StandardSchema | JsonObject = JsonObject>(
   options: AgentToolOptions<Schema>,
 ): Tool {
+  checkOptions("agentTool", options, AGENT_TOOL_OPTIONS, "tool_invalid");
   const { name, agent, input, prompt, output, maxDepth = MAX_DEPTH } = options;
   const invalid = (problem: string): Error =>
     codedError("tool_invalid", `agentTool ${JSON.stringify(name)}: ${problem}`);
@@ -84,8 +108,6 @@ export function agentTool<Schema extends StandardSchema | JsonObject = JsonObjec
   if (typeof agent !== "function" && inside === undefined) throw invalid("agent must come from createAgent");
   if ((input === undefined) !== (prompt === undefined))
     throw invalid("input and prompt belong together: prompt makes the sub-agent's message from the input");
-  if (prompt !== undefined && typeof prompt !== "function") throw invalid("prompt must be a function");
-  if (!(Number.isInteger(maxDepth) && maxDepth > 0)) throw invalid("maxDepth must be a whole number above 0");
   if (output !== undefined) createOutputFormat(output); // throws if it cannot be used
   return tool<StandardSchema | JsonObject>({
     name,
