@@ -54,6 +54,7 @@ export async function testTurn(options: {
     },
     redact: (text) => text,
     costOf: () => undefined,
+    fallBack: () => undefined,
     random: options.random ?? (() => 0.5),
   };
   await liveLog.append([

@@ -9,7 +9,7 @@ import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/em
 import type { EphemeralEvent, LoggedEvent, Session } from "../../src/index.ts";
 import { createAgent, fileStore } from "../../src/index.ts";
 import { afterTest, type Child, startChild, temporaryFolder } from "../contracts/file-fixture.ts";
-import { crashModel, type CrashPlan, weatherTool } from "./crash-plan.ts";
+import { crashFallback, crashModel, type CrashPlan, weatherTool } from "./crash-plan.ts";
 
 export interface Crash {
   readonly emulator: Emulator;
@@ -73,6 +73,7 @@ export async function startCrash(change: Partial<CrashPlan>, options: EmulatorOp
       const { block: _block, ...mine } = { ...plan, ...other };
       const agent = createAgent({
         model: crashModel(mine),
+        fallback: crashFallback(mine),
         tools: [weatherTool(mine)],
         permissions: mine.permissions,
       });

@@ -2,7 +2,7 @@
 
 import { appendFileSync } from "node:fs";
 
-import { type Model, openai, tool, type Tool } from "../../src/index.ts";
+import { anthropic, type Model, openai, tool, type Tool } from "../../src/index.ts";
 
 export interface CrashPlan {
   readonly folder: string;
@@ -13,6 +13,8 @@ export interface CrashPlan {
   /** The file to which the tool adds its idempotency key each time it takes effect. */
   readonly effects: string;
   readonly idempotent: boolean;
+  /** Where the second model is, which continues a turn when the first is down. */
+  readonly fallbackUrl?: string;
   /** For this city the tool waits forever, before or after its effect. */
   readonly block?: { readonly when: "before" | "after"; readonly city: string };
   /** The process kills itself at this system call of its log, or when it is about to write an event of this type. */
@@ -26,6 +28,12 @@ export interface CrashPlan {
 
 export function crashModel({ baseUrl }: Pick<CrashPlan, "baseUrl">): Model {
   return openai("emu-reasoner", { apiKey: "sk-crash-test", baseUrl });
+}
+
+export function crashFallback({ fallbackUrl }: Pick<CrashPlan, "fallbackUrl">): readonly Model[] {
+  return fallbackUrl === undefined
+    ? []
+    : [anthropic("emu-claude", { apiKey: "sk-crash", baseUrl: fallbackUrl })];
 }
 
 export function weatherTool(

@@ -7,7 +7,7 @@ import { writeSync } from "node:fs";
 
 import { createAgent, fileStore } from "../../src/index.ts";
 import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
-import { crashModel, type CrashPlan, weatherTool } from "./crash-plan.ts";
+import { crashFallback, crashModel, type CrashPlan, weatherTool } from "./crash-plan.ts";
 
 const plan = JSON.parse(process.argv[2] ?? "{}") as CrashPlan;
 const say = (word: string, value: unknown): void => {
@@ -55,6 +55,7 @@ function mortalIo(): FileIo {
 
 const agent = createAgent({
   model: crashModel(plan),
+  fallback: crashFallback(plan),
   tools: [weatherTool(plan, say)],
   permissions: plan.permissions,
 });

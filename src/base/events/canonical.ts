@@ -300,6 +300,8 @@ export interface Notice extends Envelope {
   readonly type: "notice";
   readonly code: string;
   readonly message: string;
+  /** The failure it reports: why another model continues (`model_fallback`). */
+  readonly error?: ErrorInfo | undefined;
 }
 
 /** How a turn ended. */

@@ -202,7 +202,7 @@ const SHAPES: EventShapes = {
   },
   branch: { ...anywhere, to: count, why: text },
   compaction: { ...anywhere, before: count, summary: text, by: optional(text) },
-  notice: { ...anywhere, code: text, message: text },
+  notice: { ...anywhere, code: text, message: text, error: optional(error) },
   turn_end: {
     turn: text,
     response: optional(text),

@@ -25,6 +25,8 @@ export interface TimelineRequest {
   readonly durationMs: number | undefined;
   readonly usage: Usage | undefined;
   readonly error: string | undefined;
+  /** Why another model than the turn's own was asked, from this request on. */
+  readonly fallback: string | undefined;
   readonly leftOut: readonly { readonly reason: string; readonly items: number }[];
   readonly tools: readonly TimelineTool[];
 }
@@ -57,7 +59,7 @@ function turnOf({ turn, firstSeq, message, branch, end, requests }: TurnFacts): 
 }
 
 function requestOf(facts: RequestFacts): TimelineRequest {
-  const { request, start, end, model, leftOut, tools, imported } = facts;
+  const { request, start, end, model, fallback, leftOut, tools, imported } = facts;
   const { seq, step, attempt } = start;
   return {
     request,
@@ -70,6 +72,7 @@ function requestOf(facts: RequestFacts): TimelineRequest {
     durationMs: end?.durationMs,
     usage: end?.usage,
     error: end?.error === undefined ? undefined : `[${end.error.code}] ${end.error.message}`,
+    fallback: fallback?.message,
     leftOut: leftOut.map(({ reason, seqs }) => ({
       reason,
       items: seqs.reduce((sum, [from, to]) => sum + to - from + 1, 0),

@@ -3,6 +3,7 @@
 import type {
   AssistantMessage,
   LeftOut,
+  Notice,
   Reasoning,
   ResponseEnd,
   ResponseStart,
@@ -29,6 +30,8 @@ export class RequestFacts {
   readonly #toolAt = new Map<string, number>();
   readonly #slots = new Set<number>();
   end: ResponseEnd | undefined;
+  /** Why another model than the turn's own was asked, from this request on. */
+  fallback: Notice | undefined;
   /** Zero for a response without usage, undefined if the price is not known. */
   costUsd: number | undefined = 0;
 

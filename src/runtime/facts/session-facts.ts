@@ -8,12 +8,15 @@ import {
   type LeftOut,
   type LoggedEvent,
   NO_USAGE,
+  type Notice,
+  type Origin,
   type PermissionRequest,
   type ResponseStart,
   type SessionEvent,
   type SessionParent,
   type SessionStart,
   type Settings,
+  type SettingsEvent,
   type SubAgentSpent,
   typedText,
   type Usage,
@@ -40,13 +43,14 @@ export class SessionFacts {
   readonly #questions = new Map<string, PermissionRequest>();
   readonly #requests: RequestFacts[] = [];
   readonly #spent: Spent[] = [];
+  #fallback: Notice | undefined;
   #lastMessage: UserMessage | undefined;
   #costUsd: number | undefined = 0;
   /** The last event that was counted; -1 before the first. */
   lastSeq = -1;
   start: SessionStart | undefined;
   title: string | undefined;
-  /** The settings of the last step. */
+  /** The settings of the last step that the session's own model took: the next turn does not start on a fallback. */
   settings: Settings | undefined;
   usage: Usage = NO_USAGE;
   /** The running turn, or undefined if the last one has ended. */
@@ -132,7 +136,7 @@ export class SessionFacts {
         this.title = event.title;
         return;
       case "settings":
-        this.settings = event.settings;
+        if (this.#fellBackTo(event) === undefined) this.settings = event.settings;
         return;
       case "user_message":
         this.openTurn = event.turn;
@@ -143,6 +147,9 @@ export class SessionFacts {
         return;
       case "response_start":
         this.#begin(event);
+        return;
+      case "notice":
+        if (event.code === "model_fallback") this.#fallback = event;
         return;
       case "permission_request":
         this.#questions.set(callKey(event), event);
@@ -175,7 +182,6 @@ export class SessionFacts {
       case "branch":
       case "compaction":
       case "hosted_item":
-      case "notice":
       case "other_item":
       case "partial":
       case "replay_override":
@@ -191,10 +197,17 @@ export class SessionFacts {
     const leftOut = start.leftOutAs === undefined ? start.leftOut : this.#bySeq.get(start.leftOutAs);
     if (leftOut !== undefined) this.#bySeq.set(start.seq, leftOut);
     const request = new RequestFacts(this.#requests.length + 1, start, leftOut ?? []);
+    request.fallback = this.#fallback?.turn === start.turn ? this.#fallback : undefined;
+    this.#fallback = undefined;
     this.openTurn = start.turn;
     this.#requests.push(request);
     this.#byResponse.set(start.response, request);
     if (start.turn !== undefined) this.#turnOf(start.turn, start.seq).requests.push(request);
+  }
+
+  /** Set if these are the settings of a fallback model. */
+  #fellBackTo({ turn }: SettingsEvent): Origin | undefined {
+    return turn === undefined ? undefined : this.#turns.get(turn)?.fellBackTo;
   }
 
   #spend(response: string, usage: Usage): void {

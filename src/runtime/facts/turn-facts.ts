@@ -5,6 +5,7 @@ import {
   type Branch,
   type LoggedEvent,
   NO_USAGE,
+  type Origin,
   type TurnEnd,
   type Usage,
   type UserMessage,
@@ -21,6 +22,10 @@ export class TurnFacts {
   /** The branch with which a retried or edited turn left the previous path. */
   branch: Branch | undefined;
   end: TurnEnd | undefined;
+  /** The fallback model that the turn changed to. */
+  fellBackTo: Origin | undefined;
+  /** A fallback was announced, and its settings follow. */
+  #fallsBack = false;
 
   constructor(turn: string, firstSeq: number) {
     this.turn = turn;
@@ -52,5 +57,10 @@ export class TurnFacts {
       if (event.steer === undefined) this.message ??= event;
     } else if (event.type === "branch") this.branch ??= event;
     else if (event.type === "turn_end") this.end ??= event;
+    else if (event.type === "notice" && event.code === "model_fallback") this.#fallsBack = true;
+    else if (event.type === "settings") {
+      this.fellBackTo = this.#fallsBack ? event.settings.target : undefined;
+      this.#fallsBack = false;
+    }
   }
 }

@@ -15,13 +15,14 @@ import type { AgentOptions, SendOptions } from "./types.ts";
 export function assertAgentOptions(options: AgentOptions): void {
   const given: unknown = options;
   checkOptions("createAgent", given, AGENT_OPTIONS);
-  const { model, limits } = options;
+  const { model, fallback, limits } = options;
   checkArgument("createAgent", "model", model, AGENT_OPTIONS.model);
   const costLimit = COST_LIMITS.find((name) => limits?.[name] !== undefined);
-  if (costLimit !== undefined && model.price === undefined) {
+  const unpriced = [model, ...(fallback ?? [])].find(({ price }) => price === undefined);
+  if (costLimit !== undefined && unpriced !== undefined) {
     throw codedError(
       "price_unknown",
-      `the price of ${model.label} is not known, so ${costLimit} cannot be enforced. Omit the limit, or give the model a price`,
+      `the price of ${unpriced.label} is not known, so ${costLimit} cannot be enforced. Omit the limit, or give the model a price`,
     );
   }
 }

@@ -81,6 +81,7 @@ const limits = {
 
 export const AGENT_OPTIONS = {
   model: aModel,
+  fallback: aList(aModel, "models"),
   modelFrom: aFunction,
   tools: aList(aTool, "tools"),
   system: orNull(aText),

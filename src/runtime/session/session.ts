@@ -89,7 +89,7 @@ export class LocalSession extends SessionView implements Session {
     this.#live = live;
     this.#ids = createIdSource(() => clock.now());
     this.#turns = new TurnQueue(live, this.#ids);
-    this.#seenModels.add(options.model);
+    for (const model of [options.model, ...(options.fallback ?? [])]) this.#seenModels.add(model);
     this.#redact = createRedactor(() => [
       ...(options.secrets ?? []),
       ...[...this.#seenModels].flatMap((model) => model.secrets()),
@@ -161,11 +161,12 @@ export class LocalSession extends SessionView implements Session {
       return this.#turns.add(options, (own, id) => this.#finishCompaction(own, id));
     this.#assertRoom();
     const tools = this.#parts.options.tools ?? [];
+    const fellBackTo = this.#live.facts.turns.get(open.turn)?.fellBackTo;
     const prepare = async (): Promise<TurnPlan> =>
       resumePlan(open, await this.#live.log.scratch.rows(), tools);
     return this.#turns.add(
       { ...options, turn: open.turn },
-      (own, turn) => this.#run(own, turn, {}, prepare),
+      (own, turn) => this.#run(own, turn, { fellBackTo }, prepare),
       { again: true },
     );
   }

@@ -14,6 +14,7 @@ import {
   TurnDeadline,
   type TurnLimits,
 } from "../turn/index.ts";
+import { Fallback } from "./fallback.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
 import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
 import type { AgentOptions } from "./types.ts";
@@ -49,17 +50,23 @@ export class TurnContexts {
 
   /** The options for everything one call of the user starts, until `signal` stops it. */
   around(signal: AbortSignal, overrides: TurnOverrides): CompactingOptions {
-    const { ids, model } = this.#parts;
-    const { capabilities, profile } = this.#setup.get(model(), overrides).settings;
+    const { ids, options } = this.#parts;
+    const fallback = new Fallback(options.fallback);
+    fallback.continueOn(overrides.fellBackTo, this.#own(overrides));
+    const { capabilities, profile } = this.#setup.get(this.#own(overrides), overrides.output).settings;
     const { patienceMs } = profile;
     const patience = { firstByteTimeoutMs: patienceMs, idleTimeoutMs: patienceMs };
     const usual = withDefaults(DEFAULT_LIMITS, patience, this.#limits);
     return {
       contextFor: (turn, kind, limits = usual) =>
         kind === "turn"
-          ? this.#conversation(this.#base(turn, signal, overrides), limits)
+          ? this.#conversation(this.#base(turn, signal, overrides, fallback), limits)
           : // A summary is prose, whatever output the turn requires.
-            { ...this.#base(turn, signal, { model: overrides.model }), limits, purpose: "compaction" },
+            {
+              ...this.#base(turn, signal, { model: overrides.model }, fallback),
+              limits,
+              purpose: "compaction",
+            },
       signal,
       newTurn: () => ids.next("tn"),
       limits: usual,
@@ -74,8 +81,18 @@ export class TurnContexts {
     return { ...base, limits, deadline, signal: deadline.signal, compactAt: this.#compactAt, join };
   }
 
-  #base(turn: string, signal: AbortSignal, overrides: TurnOverrides): Omit<TurnContext, "limits"> {
-    const { live, store, options, ids, model, redact, costOf } = this.#parts;
+  /** The model of the turn, unless a fallback stands in for it. */
+  #own({ model }: TurnOverrides): Model {
+    return model ?? this.#parts.model();
+  }
+
+  #base(
+    turn: string,
+    signal: AbortSignal,
+    overrides: TurnOverrides,
+    fallback: Fallback,
+  ): Omit<TurnContext, "limits"> {
+    const { live, store, options, ids, redact, costOf } = this.#parts;
     return {
       turn,
       live,
@@ -91,7 +108,8 @@ export class TurnContexts {
       },
       fetch: options.fetch,
       onWire: options.trace,
-      setup: () => this.#setup.get(model(), overrides),
+      setup: () => this.#setup.get(fallback.modelFor(this.#own(overrides)), overrides.output),
+      fallBack: () => fallback.change(this.#own(overrides)),
       redact,
       costOf,
       random: () => Math.random(),

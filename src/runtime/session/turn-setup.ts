@@ -3,7 +3,7 @@
  * and settings are kept while nothing changes, so that a step costs only what is new.
  */
 
-import type { Settings } from "../../base/events/index.ts";
+import type { Origin, Settings } from "../../base/events/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
 import type { StepSetup } from "../turn/index.ts";
 import type { OutputFormat } from "./output-schema.ts";
@@ -14,6 +14,8 @@ import type { AgentOptions } from "./types.ts";
 export interface TurnOverrides {
   readonly model?: Model | undefined;
   readonly output?: OutputFormat | undefined;
+  /** The fallback model that a resumed turn had changed to. */
+  readonly fellBackTo?: Origin | undefined;
 }
 
 export class SetupCache {
@@ -27,9 +29,7 @@ export class SetupCache {
     this.#options = options;
   }
 
-  get(sessionModel: Model, overrides: TurnOverrides): StepSetup {
-    const model = overrides.model ?? sessionModel;
-    const { output } = overrides;
+  get(model: Model, output: OutputFormat | undefined): StepSetup {
     if (this.#renderer?.model !== model) this.#renderer = { model, renderer: model.createRenderer() };
     if (this.#settings?.model !== model || this.#settings.output !== output) {
       this.#settings = { model, output, value: settingsFor(model, this.#options, output?.format) };

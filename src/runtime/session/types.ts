@@ -25,6 +25,11 @@ export interface AgentOptions {
   /** From `openai`, `anthropic`, `openaiChat`, `emulator` or `modelFrom`. */
   readonly model: Model;
   /**
+   * The models to try next, in order, when a model is down, out of quota or rate-limited beyond the retries. The rest of
+   * the turn runs on the fallback; the next turn starts with `model` again. Default: none, the turn fails.
+   */
+  readonly fallback?: readonly Model[] | undefined;
+  /**
    * Returns a model by its name, so that `setModel` and similar methods accept names. `modelFrom` is such a function.
    */
   readonly modelFrom?: ((name: string) => Model) | undefined;

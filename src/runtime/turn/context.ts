@@ -116,6 +116,8 @@ export interface TurnContext {
   /** What a request has cost, at the price of the model that answered it. Undefined if the price is not known. */
   readonly costOf: CostOf;
   setup(): StepSetup;
+  /** Changes to the next fallback model for the rest of this turn. Undefined if none is left. */
+  fallBack(): Model | undefined;
   /** Takes the messages that were sent to join the running turn, as events of the turn `turn`. */
   readonly join?: ((turn: string) => Promise<readonly EventDraft[]>) | undefined;
   /** Replaces secret values that this process has loaded. */

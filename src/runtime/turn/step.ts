@@ -2,7 +2,7 @@
  * One step: one request and one response. A retried or healed request is another attempt of the same step.
  *
  * fold → render → check → log (durable) → send → record; then the step is done, or is healed and sent again, or is
- * retried after a wait, or fails.
+ * retried after a wait, or continues on another model, or fails.
  */
 
 import {
@@ -15,7 +15,13 @@ import {
 } from "../../base/events/index.ts";
 import { codedError, codeOf } from "../../base/support/index.ts";
 import { LOG_TOO_LARGE } from "../log/index.ts";
-import { remedyFor, type RenderedRequest, type StreamEnd } from "../providers/index.ts";
+import {
+  isOutOfService,
+  type Model,
+  remedyFor,
+  type RenderedRequest,
+  type StreamEnd,
+} from "../providers/index.ts";
 import { Budget, type OverBudget } from "./budget.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf, pathOf, ruleError } from "./heal.ts";
@@ -33,7 +39,8 @@ export async function runStep(
   step: number,
   budget = new Budget(context),
 ): Promise<StepOutcome> {
-  const healed: (readonly EventDraft[])[] = [];
+  const failed: Failure[] = [];
+  let healed: (readonly EventDraft[])[] = [];
   let retries = 0;
   let refused: ErrorInfo | undefined;
   for (let attempt = 1 + attemptsBefore(context, step); ; attempt += 1) {
@@ -66,9 +73,45 @@ export async function runStep(
       if (await sleptFully(context, delayMs)) continue;
       return { response, end: { ...end, status: "cancelled" } };
     }
+    const { label } = setup.model;
+    const next = isOutOfService(error) ? context.fallBack() : undefined;
+    if (next !== undefined) {
+      failed.push({ label, error });
+      await context.live.append([fallbackNotice(context, { label, error }, next)]);
+      const afford = budget.over();
+      if (afford !== undefined) return { response, end, over: afford };
+      [healed, retries, refused] = [[], 0, undefined];
+      continue;
+    }
     // A person needs to see the first refusal, not the error that a correction led to. An outage is neither.
-    return { response, end: refused === undefined || isTransient(error) ? end : { ...end, error: refused } };
+    const shown = refused === undefined || isTransient(error) ? error : refused;
+    return { response, end: { ...end, error: allNamed(failed, { label, error: shown }) } };
   }
+}
+
+/** Why a model did not answer. */
+interface Failure {
+  readonly label: string;
+  readonly error: ErrorInfo;
+}
+
+function fallbackNotice({ turn }: TurnContext, failure: Failure, next: Model): EventDraft {
+  const { label, error } = failure;
+  const message = `${label} did not answer: ${briefly(error)}. ${next.label} continues this turn`;
+  return { type: "notice", turn, code: "model_fallback", message, error };
+}
+
+/** If several models failed, names each one and why. */
+function allNamed(failed: readonly Failure[], last: Failure): ErrorInfo {
+  if (failed.length === 0 || remedyFor(last.error).remedy === "compact") return last.error;
+  const all = [...failed, last].map(({ label, error }) => `${label}: ${briefly(error)}`);
+  return { ...last.error, message: `no model answered. ${all.join("; ")}` };
+}
+
+const MAX_REASON = 500;
+
+function briefly({ message, code }: ErrorInfo): string {
+  return `${message.slice(0, MAX_REASON).replace(/[.\s]+$/, "")} [${code}]`;
 }
 
 /** A resumed turn continues the count. */

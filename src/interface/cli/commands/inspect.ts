@@ -197,6 +197,7 @@ function requestLines(one: TimelineRequest): readonly string[] {
   const time = one.durationMs === undefined || one.imported ? "" : ` · ${seconds(one.durationMs)}`;
   const imported = one.imported ? " · imported, nothing to rebuild" : "";
   return [
+    ...(one.fallback === undefined ? [] : [`  ! ${inertLine(one.fallback, 400)}`]),
     `  request ${one.request} · step ${one.step}${attempt} · ${one.model} · ${one.status}${time}${imported}`,
     ...(one.error === undefined ? [] : [`    ! ${inertLine(one.error, 120)}`]),
     ...one.leftOut.map(
