@@ -163,6 +163,55 @@ describe("tools", () => {
   });
 });
 
+describe("--fallback", () => {
+  const down = { type: "http", status: 429, code: "insufficient_quota" } as const;
+
+  test("continues the turn on the next model and says why; inspect shows it; -c returns to the first", async () => {
+    const place = newPlace();
+    const { emulator, env } = await emulatorOf();
+    emulator.addFaults(down);
+    const ran = await run(place, ["-p", "--fallback", "emulator/emu-claude", "hi"], { env });
+    expect(ran.code).toBe(0);
+    const why =
+      /! openai\/[\w.-]+ did not answer: .+ \[insufficient_quota\]\. emulator\/emu-claude continues this turn/;
+    expect(ran.err).toMatch(why);
+    const inspected = await run(place, ["inspect", "--last"], { env });
+    expect(inspected.out).toMatch(why);
+    expect(inspected.out).toMatch(/request 2 · step 1 · attempt 2 · emulator\/emu-claude · completed/);
+    expect((await run(place, ["-p", "-c", "and?"], { env })).code).toBe(0);
+    expect(emulator.exchanges).toHaveLength(2);
+  });
+
+  test("is also a setting", async () => {
+    const place = newPlace();
+    const { emulator, env } = await emulatorOf();
+    emulator.addFaults(down);
+    await run(place, ["config", "set", "fallback", "emulator/emu-claude"]);
+    expect((await run(place, ["-p", "hi"], { env })).code).toBe(0);
+  });
+
+  test("needs a model that exists, and its key, before anything is written", async () => {
+    const place = newPlace();
+    expectProblem(await run(place, ["-p", "--fallback", "nope", "hi"]), 2, "model_invalid");
+    expectProblem(
+      await run(place, ["-p", "--fallback", "anthropic/claude-opus-5", "hi"]),
+      2,
+      "api_key_missing",
+    );
+  });
+
+  test("is part of a recording", async () => {
+    const place = newPlace();
+    const { emulator, env } = await emulatorOf();
+    emulator.addFaults(down);
+    const record = join(place.work, "run.jsonl");
+    await run(place, ["-p", "--record", record, "--fallback", "openai/emu-plain", "hi"], { env });
+    const played = await run(place, ["-p", "--playback", record, "--fast", "--strict"]);
+    expect(played.err).toContain("same as recorded");
+    expect(played.code).toBe(0);
+  });
+});
+
 describe("--permissions", () => {
   const prompt = 'Run "echo done > made.txt".';
   test.for([

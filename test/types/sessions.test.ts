@@ -55,6 +55,9 @@ test("wrong options of an agent do not compile", () => {
     createAgent({ model, tools: [{ name: "t", run: () => 1 }] });
     createAgent({ model, permissions: async ({ tool }) => ({ decision: tool === "t" ? "allow" : "deny" }) });
     createAgent({ model, limits: { maxSteps: 5, maxCostUsd: undefined } });
+    createAgent({ model, fallback: [model], limits: { maxSessionCostUsd: 0.5 } });
+    // @ts-expect-error a fallback is a list of models, not of names
+    createAgent({ model, fallback: ["openai/gpt-5.6"] });
   });
 });
 

@@ -41,6 +41,20 @@ export function chooseModel(parts: {
   return usual === undefined ? model : model.withEffort(usual);
 }
 
+/** The models that continue a turn when the model is out of service: those of the flag, else those of the settings. */
+export function chooseFallback(parts: {
+  readonly flags: Pick<RunFlags, "fallback">;
+  readonly config: LoadedConfig;
+  readonly modelFrom: (name: string) => Model;
+}): readonly Model[] {
+  const { flags, config, modelFrom } = parts;
+  const given = flags.fallback ?? [];
+  const names = given.length > 0 ? given : (config.values.fallback ?? []);
+  const models = names.map((name) => modelFrom(name));
+  for (const model of models) requireKey(model, config.values);
+  return models;
+}
+
 function usualModel(): string {
   const found = USUAL_MODELS.find(([provider]) => {
     const variable = PROVIDERS[provider]?.keyVariable;

@@ -14,7 +14,7 @@ import { createAgent, readFacts, type Session } from "../../runtime/session/inde
 import { builtinTools, type Tool } from "../../runtime/tools/index.ts";
 import type { WireRecord } from "../../runtime/turn/index.ts";
 import { type ProjectInstructions, readProjectInstructions, sessionsFolder } from "../config/index.ts";
-import { chooseModel, requireKey } from "./choose-model.ts";
+import { chooseFallback, chooseModel, requireKey } from "./choose-model.ts";
 import { chooseSession } from "./choose-session.ts";
 import { costsWith } from "./cost.ts";
 import { previewLines } from "./debug-preview.ts";
@@ -64,7 +64,8 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const modelFrom = modelsOf(config.values);
   const model = chooseModel({ flags, config, modelFrom, kept });
   if (options.offline !== true) requireKey(model, config.values);
-  const maxCostUsd = heldCost(settings, model, terminal);
+  const fallback = options.offline === true ? [] : chooseFallback({ flags, config, modelFrom });
+  const maxCostUsd = heldCost(settings, [model, ...fallback], terminal);
   const tools = await chooseTools(settings, cwd, options.tools ?? []);
   const { found, problem } =
     settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : NO_INSTRUCTIONS;
@@ -77,12 +78,13 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     maxSteps,
     maxCostUsd,
     tools,
-    secrets: () => [...model.secrets(), ...secrets],
+    secrets: () => [...[model, ...fallback].flatMap((one) => one.secrets()), ...secrets],
   };
   const tracing = startTracing(flags, store, traced, terminal);
   const agent = createAgent({
     ...tracing.agent,
     model,
+    fallback,
     modelFrom,
     tools,
     system,
@@ -116,11 +118,12 @@ export function enterDirectory(directory: string | undefined): void {
 /** Returns the cost limit. Drops one that an untrusted project sets for a model without a price: it cannot be enforced. */
 export function heldCost(
   { maxCostUsd, fromUntrusted }: RunSettings,
-  { price, label }: Model,
+  models: readonly Model[],
   terminal: Pick<Terminal, "stderr">,
 ): number | undefined {
-  if (maxCostUsd === undefined || price !== undefined || !fromUntrusted.maxCostUsd) return maxCostUsd;
-  say(terminal, `ignoring the project's maxCostUsd: the price of ${label} is unknown`);
+  const unpriced = models.find(({ price }) => price === undefined);
+  if (maxCostUsd === undefined || unpriced === undefined || !fromUntrusted.maxCostUsd) return maxCostUsd;
+  say(terminal, `ignoring the project's maxCostUsd: the price of ${unpriced.label} is unknown`);
   return undefined;
 }
 

@@ -15,6 +15,7 @@ export interface RunFlags extends TraceFlags {
   readonly resume?: string;
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
+  readonly fallback?: readonly string[];
   readonly tools?: string;
   readonly allowTools?: string;
   readonly permissions?: string;
@@ -46,6 +47,7 @@ const RECORDED = [
   "resume",
   "model",
   "effort",
+  "fallback",
   "system",
   "tools",
   "allowTools",
@@ -64,6 +66,7 @@ const OF_THE_SERVER = [
   "playback",
   "trace",
   "record",
+  "fallback",
   "system",
   "tools",
   "allowTools",
@@ -145,6 +148,12 @@ export function agentOptions(
   return command
     .option("-m, --model <provider/model[:effort]>", about.model)
     .option("--effort <level>", about.effort)
+    .option<readonly string[]>(
+      "--fallback <provider/model[:effort]>",
+      "continue a turn on this model if the model is down, out of quota or rate-limited; repeatable",
+      gather,
+      [],
+    )
     .option("--system <text>", "give the model these instructions")
     .option("--tools <file>", "load tools from this JavaScript module")
     .option("--allow-tools <names>", "allow only these tools, separated by commas")

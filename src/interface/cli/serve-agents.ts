@@ -11,7 +11,7 @@ import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import { createAgent } from "../../runtime/session/index.ts";
 import { type LoadedConfig, readProjectInstructions } from "../config/index.ts";
-import { chooseModel } from "./choose-model.ts";
+import { chooseFallback, chooseModel } from "./choose-model.ts";
 import { costsWith } from "./cost.ts";
 import { chooseTools, heldCost, NO_INSTRUCTIONS, systemText } from "./open-session.ts";
 import { settingsUnasked, settingsWithTrust, tellProblem } from "./project-trust.ts";
@@ -34,6 +34,7 @@ export async function serveAgents(
   const start = process.cwd();
   const here = partsOf(flags, await settingsWithTrust(start, flags, terminal));
   const usual = chooseModel({ flags, ...here, kept: undefined });
+  chooseFallback({ flags, ...here }); // like a bad --tools below, a bad --fallback is reported now
   await chooseTools(here.settings, start, []); // report a bad --tools now, not to the first browser
   const once = { stderr: tellingOnce(terminal.stderr) };
   const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
@@ -46,8 +47,10 @@ export async function serveAgents(
       : NO_INSTRUCTIONS;
     if (problem !== undefined) tellProblem(problem, once);
     const model = modelOfSession({ flags, ...parts, kept }, usual);
+    const fallback = chooseFallback({ flags, config, modelFrom });
     return createAgent({
       model,
+      fallback,
       modelFrom,
       tools: await chooseTools(settings, folder, []),
       system: systemText(settings.system, found, folder),
@@ -55,7 +58,7 @@ export async function serveAgents(
       interactive: true,
       limits: {
         maxSteps,
-        ...costLimits(heldCost(settings, model, once), settings.fromUntrusted.maxCostUsd),
+        ...costLimits(heldCost(settings, [model, ...fallback], once), settings.fromUntrusted.maxCostUsd),
       },
       cwd: folder,
       secrets: headerSecrets(config.values),

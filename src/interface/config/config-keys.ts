@@ -48,6 +48,12 @@ export const CONFIG_KEYS = {
     // More effort costs more. The model's default effort is unknown here, so no effort counts as less than the default.
     untrusted: (value, below) => below !== undefined && rankIn(EFFORTS, value) <= rankIn(EFFORTS, below),
   },
+  fallback: {
+    about: "models that continue a turn, in this order, if the model is down, out of quota or rate-limited",
+    kind: NAMES,
+    variable: "THROUGHLINE_FALLBACK",
+    untrusted: "nothing", // like model: it decides where the conversation goes and who pays
+  },
   permissions: {
     about: "what tools may do without asking",
     kind: choiceKind(PERMISSION_MODES),

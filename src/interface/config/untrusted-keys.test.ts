@@ -43,6 +43,13 @@ const ROWS: Readonly<
       [UNSET, "low"],
     ],
   },
+  fallback: {
+    narrows: [],
+    widens: [
+      [UNSET, ["openai/gpt-5.6"]],
+      [["openai/gpt-5.6"], []],
+    ],
+  },
   permissions: {
     narrows: [
       [UNSET, "deny"],

@@ -6,6 +6,7 @@ import {
   type LoggedEvent,
   NO_USAGE,
   type Origin,
+  type Settings,
   type TurnEnd,
   type Usage,
   type UserMessage,
@@ -22,7 +23,9 @@ export class TurnFacts {
   /** The branch with which a retried or edited turn left the previous path. */
   branch: Branch | undefined;
   end: TurnEnd | undefined;
-  /** The fallback model that the turn changed to. */
+  /** The settings of the fallback models that the turn changed to, in order. */
+  readonly fallbacks: Settings[] = [];
+  /** The fallback model in use: undefined if the turn's own model is. */
   fellBackTo: Origin | undefined;
   /** A fallback was announced, and its settings follow. */
   #fallsBack = false;
@@ -60,6 +63,7 @@ export class TurnFacts {
     else if (event.type === "notice" && event.code === "model_fallback") this.#fallsBack = true;
     else if (event.type === "settings") {
       this.fellBackTo = this.#fallsBack ? event.settings.target : undefined;
+      if (this.#fallsBack) this.fallbacks.push(event.settings);
       this.#fallsBack = false;
     }
   }

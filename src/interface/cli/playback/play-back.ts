@@ -10,6 +10,7 @@ import {
   type InputPart,
   isPermissionMode,
   type LoggedEvent,
+  sameOrigin,
   type Settings,
   type UserMessage,
 } from "../../../base/events/index.ts";
@@ -18,6 +19,7 @@ import { type Clock, codedError, systemClock, type ThroughlineError } from "../.
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
 import { memoryStore, type Store } from "../../../runtime/log/index.ts";
+import type { Model } from "../../../runtime/providers/index.ts";
 import { createAgent, type Session, type Turn } from "../../../runtime/session/index.ts";
 import { amount } from "../amount.ts";
 import { costsWith } from "../cost.ts";
@@ -136,6 +138,7 @@ class PlaybackRun {
     const clock = fast ? FAST : systemClock;
     const agent = createAgent({
       model: recordedModel(settings),
+      fallback: fallbackModels(events),
       tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
       system: settings.system,
       replay: { reasoning: settings.replay, otherModels: settings.foreign },
@@ -268,6 +271,16 @@ function settingsOfTurn(events: readonly LoggedEvent[], from: number, turn: stri
     if (event.type === "response_start") return undefined;
   }
   return undefined;
+}
+
+/** The models that continued a recorded turn, in the order of their first use. */
+function fallbackModels(events: readonly LoggedEvent[]): readonly Model[] {
+  const models: Model[] = [];
+  for (const settings of [...factsOf(events).turns.values()].flatMap(({ fallbacks }) => fallbacks)) {
+    if (models.every(({ settings: { target } }) => !sameOrigin(target, settings.target)))
+      models.push(recordedModel(settings));
+  }
+  return models;
 }
 
 function firstSettings({ earlier, events }: Recording): Settings {
