@@ -186,7 +186,8 @@ class Window {
     if (event.type === "reset" || ("seq" in event && event.seq <= this.#seen)) return [];
     if ("seq" in event) this.#seen = event.seq;
     this.#held.push({ event, behind: this.#seen });
-    if (this.#first === undefined && event.turn !== this.#turn) {
+    const joined = event.type === "user_message" && event.steer === this.#turn;
+    if (this.#first === undefined && event.turn !== this.#turn && !joined) {
       if (this.#held.length > MAX_HELD) this.#held.shift();
       return [];
     }

@@ -238,8 +238,8 @@ export class HostedSession {
    */
   async beginWaiting(): Promise<void> {
     const waiting = await this.waiting.list();
-    const { turns } = await this.withSession("read", (session) => this.factsOf(session));
-    if (waiting.every(({ turn }) => turns.has(turn))) return;
+    const facts = await this.withSession("read", (session) => this.factsOf(session));
+    if (waiting.every(({ turn }) => facts.has(turn))) return;
     await this.withSession("write", (session) => this.#exclusive(() => this.#recover(session)));
     await this.#exclusive(async () => {
       if (this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write") await this.#close();

@@ -23,6 +23,8 @@ interface Entry {
   turn: Turn | undefined;
   firstSeq?: number;
   lastSeq?: number;
+  /** The turn that its message joined. */
+  joined?: string | undefined;
   /** Whether the log has an event of it, and its end. */
   begun: boolean;
   ended: boolean;
@@ -61,7 +63,8 @@ export class HostedTurns {
   }
 
   get running(): string | undefined {
-    for (const [id, entry] of this.#entries) if (stateOf(entry) === "running") return id;
+    for (const [id, entry] of this.#entries)
+      if (stateOf(entry) === "running" && entry.joined === undefined) return id;
     return undefined;
   }
 
@@ -125,9 +128,11 @@ export class HostedTurns {
     const { waiting, problem: tell } = this.#parts;
     const { turns, problem } = await waiting.recover();
     if (problem !== undefined) tell(problem);
-    for (const { turn, request, cancelled } of turns) {
+    // A message that was sent to join a turn begins before the turns that waited, as it would have.
+    const first = turns.filter(({ request }) => request["whenBusy"] === "steer");
+    for (const { turn, request, cancelled } of [...first, ...turns.filter((one) => !first.includes(one))]) {
       if (this.#entries.get(turn)?.turn !== undefined) continue; // it is already waiting here
-      if (!facts.turns.has(turn)) {
+      if (!facts.has(turn)) {
         try {
           if (cancelled) await session.endUnbegun(turn, { status: "cancelled" });
           else {
@@ -192,7 +197,8 @@ export class HostedTurns {
       const entry = this.#entries.get(turn.id);
       if (entry === undefined || !("seq" in event)) continue;
       entry.lastSeq = event.seq;
-      if (event.turn === turn.id) {
+      if (event.type === "user_message" && event.steer === turn.id) entry.joined = event.turn;
+      if (event.turn === (entry.joined ?? turn.id)) {
         entry.begun = true;
         if (event.type === "turn_end") entry.ended = true;
       }
@@ -253,7 +259,7 @@ function stateOf(entry: Entry): TurnState["state"] {
 }
 
 function viewOf(turn: string, entry: Entry): TurnState {
-  const { firstSeq, lastSeq } = entry;
+  const { firstSeq, lastSeq, joined } = entry;
   const result = entry.result ?? (entry.cancelled ? CANCELLED : undefined);
-  return { turn, state: stateOf(entry), firstSeq, result, lastSeq: result && lastSeq };
+  return { turn, state: stateOf(entry), joined, firstSeq, result, lastSeq: result && lastSeq };
 }

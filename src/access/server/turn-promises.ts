@@ -11,7 +11,13 @@ import type { Session } from "../../runtime/session/index.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { CANCELLED } from "./hosted-turns.ts";
 import { publicResult } from "./http-errors.ts";
-import { type BeginOptions, differenceFromLog, differenceOf, type TurnRequest } from "./turn-request.ts";
+import {
+  type BeginOptions,
+  differenceFromLog,
+  differenceFromMessage,
+  differenceOf,
+  type TurnRequest,
+} from "./turn-request.ts";
 
 interface KnownTurn {
   readonly state: TurnState;
@@ -22,7 +28,7 @@ interface KnownTurn {
 export interface AcceptOptions {
   /** Chosen by the client, so that it can send the request again. */
   readonly turn: string | undefined;
-  readonly whenBusy?: "queue" | "reject" | undefined;
+  readonly whenBusy?: "queue" | "reject" | "steer" | undefined;
 }
 
 const ids = createIdSource(() => Date.now());
@@ -92,6 +98,15 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
         state: here ?? stateInLog(facts, session, all.openTurn),
         differsFrom: (now) => differenceFromLog(now, facts),
       };
+    const message = all.steered.get(turn);
+    if (message?.turn !== undefined) {
+      const host = all.turns.get(message.turn) as TurnFacts;
+      const joined = hosted.turns.view(message.turn) ?? stateInLog(host, session, all.openTurn);
+      return {
+        state: here ?? { ...joined, turn, joined: message.turn, firstSeq: message.seq },
+        differsFrom: (now) => differenceFromMessage(now, message),
+      };
+    }
     if (here !== undefined) return { state: here, differsFrom: async () => undefined };
     // For a session held here, memory knows the waiting turns, except those that could not begin.
     const waiting = (list ?? (await hosted.waiting.list())).find((one) => one.turn === turn);

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 
 import type { Input, Turn } from "../../base/api/index.ts";
-import { asEffort } from "../../base/events/index.ts";
+import { asEffort, type UserMessage } from "../../base/events/index.ts";
 import { codedError, isObject, type JsonObject } from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import { type Session, toContent } from "../../runtime/session/index.ts";
@@ -18,13 +18,15 @@ export type TurnRequest =
       readonly model?: string | undefined;
       readonly effort?: string | undefined;
       readonly output?: JsonObject | undefined;
+      /** The message may join a running turn. Part of the request, because it decides what the next process begins first. */
+      readonly whenBusy?: "steer" | undefined;
     }
   | { readonly kind: "retry"; readonly from?: "message" | undefined }
   | { readonly kind: "edit"; readonly seq: number; readonly input: Input };
 
 export interface BeginOptions {
   readonly turn: string;
-  readonly whenBusy?: "queue" | "reject" | undefined;
+  readonly whenBusy?: "queue" | "reject" | "steer" | undefined;
   /** Called when the turn is accepted. The turn begins when the promise resolves. */
   readonly ready?: (() => Promise<unknown>) | undefined;
 }
@@ -32,11 +34,11 @@ export interface BeginOptions {
 /** The session validates the request and throws if it is invalid. */
 export function beginTurn(session: Session, request: TurnRequest, options: BeginOptions): Turn {
   // Viewers follow the session; the turn's own buffer would be a second copy of all events and deltas.
-  const { whenBusy, ...rest } = options;
+  const { whenBusy: asked, ...rest } = options;
   const common = { ...rest, bufferEvents: false };
   switch (request.kind) {
     case "send": {
-      const { input, model, output } = request;
+      const { input, model, output, whenBusy = asked } = request;
       const effort = request.effort === undefined ? undefined : asEffort(request.effort);
       return session.send(input, { ...common, whenBusy, model, effort, output });
     }
@@ -71,8 +73,21 @@ export async function differenceFromLog(request: TurnRequest, facts: TurnFacts):
   const kind = why === "retry" || why === "edit" ? why : "send";
   if (request.kind !== kind) return `it was a ${kind}, not a ${request.kind}`;
   if (request.kind === "retry" || facts.message === undefined) return undefined;
-  const content = await toContent(request.input, { putBlob: async (bytes) => sha256(bytes) });
-  return jsonOf(content) === jsonOf(facts.message.content) ? undefined : "it had another input";
+  return (await hasContent(request.input, facts.message)) ? undefined : "it had another input";
+}
+
+/** The same for a message that joined another turn. */
+export async function differenceFromMessage(
+  request: TurnRequest,
+  message: UserMessage,
+): Promise<string | undefined> {
+  if (request.kind !== "send") return `it was a send, not a ${request.kind}`;
+  return (await hasContent(request.input, message)) ? undefined : "it had another input";
+}
+
+async function hasContent(input: Input, message: UserMessage): Promise<boolean> {
+  const content = await toContent(input, { putBlob: async (bytes) => sha256(bytes) });
+  return jsonOf(content) === jsonOf(message.content);
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -20,6 +20,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     model: body.text("model"),
     effort: body.text("effort"),
     output: body.object("output"),
+    whenBusy: body.any("whenBusy") === "steer" ? "steer" : undefined,
   }));
   accepts("retry", (body) => ({ kind: "retry", from: body.choice("from", ["message"]) }));
   accepts("edit", (body) => ({
@@ -70,7 +71,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
       const request = read(body);
       const options = {
         turn: body.text("turn"),
-        whenBusy: name === "turns" ? body.choice("whenBusy", ["queue", "reject"]) : undefined,
+        whenBusy: name === "turns" ? body.choice("whenBusy", ["queue", "reject", "steer"]) : undefined,
       };
       body.done();
       return c.json(await acceptTurn(hosted, request, options), 202);

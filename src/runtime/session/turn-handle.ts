@@ -24,6 +24,7 @@ export class TurnHandle implements Turn {
   readonly #controller = new AbortController();
   readonly #result: Promise<TurnResult>;
   #host: TurnHandle | undefined;
+  #listens = false;
 
   /** `run` must not reject. */
   constructor(
@@ -52,8 +53,13 @@ export class TurnHandle implements Turn {
     this.#host = host;
   }
 
+  /** Of the turn that it joined, a turn gets the events from its own message on. */
   push(events: readonly SessionEvent[]): void {
-    this.#events.push(events);
+    const isOwn = (event: SessionEvent): boolean => event.type === "user_message" && event.steer === this.id;
+    const at = this.#host === undefined || this.#listens ? 0 : events.findIndex(isOwn);
+    if (at === -1) return;
+    this.#listens = true;
+    this.#events.push(at === 0 ? events : events.slice(at));
   }
 
   result(): Promise<TurnResult> {
