@@ -313,9 +313,16 @@ export const bugs = [
   {
     what: "a waiting turn that is already in the log begins again",
     file: "src/access/server/hosted-turns.ts",
-    find: "      if (!facts.turns.has(turn)) {\n",
+    find: "      if (!facts.has(turn)) {\n",
     replace: "      if (facts.lastSeq >= -1) {\n",
     tests: ["test/server/killed-server.test.ts"],
+  },
+  {
+    what: "a message joins a turn in memory only, and the next process sends it again",
+    file: "src/runtime/facts/session-facts.ts",
+    find: "    return this.#turns.has(turn) || this.#steered.has(turn);\n",
+    replace: "    return this.#turns.has(turn);\n",
+    tests: ["test/server/killed-steering.test.ts"],
   },
   {
     what: "the server confirms a new session before it exists",
