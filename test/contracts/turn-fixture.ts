@@ -45,7 +45,12 @@ export async function testTurn(options: {
     signal: controller.signal,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     tools: [],
-    permissions: { policy: "auto", interactive: false, ask: () => Promise.reject(new Error("nobody")) },
+    permissions: {
+      policy: "auto",
+      byDefault: false,
+      interactive: false,
+      ask: () => Promise.reject(new Error("nobody")),
+    },
     fetch: undefined,
     onWire: undefined,
     setup() {

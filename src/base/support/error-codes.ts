@@ -4,6 +4,7 @@
  */
 
 const CODES = {
+  api_key_failed: "final",
   api_key_invalid: "final",
   api_key_missing: "final",
   api_key_refused: "final",
@@ -124,6 +125,7 @@ const CODES = {
   pattern_invalid: "final",
   pattern_slow: "final",
   pattern_too_wide: "final",
+  permission_invalid: "final",
   permission_mismatch: "final",
   permission_not_pending: "final",
   permissions_invalid: "final",

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 
 import { type Capabilities, asEffort, type Effort, type Profile } from "../../base/events/index.ts";
 import type { JsonObject } from "../../base/support/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { codedError, messageOf } from "../../base/support/index.ts";
 import { capabilitiesOf, profileFor, takesReasoningParameters } from "./capabilities.ts";
 import { driverOf } from "./dialects.ts";
 import { PROFILES } from "./profiles/index.ts";
@@ -48,7 +48,7 @@ export function createModel(options: CreateModelOptions): Model {
     createDecoder: () => driver.createDecoder(),
     keyName: options.keyName,
     async apiKey() {
-      const key = typeof options.apiKey === "function" ? await options.apiKey() : options.apiKey;
+      const key = typeof options.apiKey === "function" ? await called(options.apiKey) : options.apiKey;
       if (key !== undefined && key !== "") loaded.add(key);
       return key;
     },
@@ -62,6 +62,22 @@ export function createModel(options: CreateModelOptions): Model {
     createRenderer: () => driver.createRenderer(),
     send: (body, sendOptions) => sendRequest(endpoint, body, sendOptions),
   };
+}
+
+/** A key that could not be fetched is not a lost connection, and sending the same request again does not help. */
+async function called(apiKey: () => Promise<string> | string): Promise<string | undefined> {
+  let key: unknown;
+  try {
+    key = await apiKey();
+  } catch (error) {
+    throw keyFailed(`failed (${messageOf(error)})`, error);
+  }
+  if (key === undefined || typeof key === "string") return key;
+  throw keyFailed(`returned ${typeof key} instead of a string`);
+}
+
+function keyFailed(why: string, cause?: unknown): Error {
+  return codedError("api_key_failed", `the apiKey function ${why}, so the request was not sent`, cause);
 }
 
 function settingsOf(options: CreateModelOptions): ModelSettings {

@@ -71,6 +71,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       "misalignment_policy_violation",
       "invalid_prompt",
       "api_key_missing",
+      "api_key_failed",
       "model_not_found",
       "authentication_error",
       "permission_error",

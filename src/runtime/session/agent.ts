@@ -4,7 +4,12 @@ import type { SessionSummary } from "../../base/api/index.ts";
 import type { SessionParent } from "../../base/events/index.ts";
 import { checkArgument, checkOptions, createIdSource, systemClock } from "../../base/support/index.ts";
 import { type Log, memoryStore, type Store } from "../log/index.ts";
-import { createRegistry } from "../tools/index.ts";
+import {
+  createRegistry,
+  deniedByDefaultAdvice,
+  isAccessByDefault,
+  TOOL_DENIED_BY_DEFAULT,
+} from "../tools/index.ts";
 import { optionsOfSub, rememberInside } from "./agent-inside.ts";
 import { assertAgentOptions } from "./agent-options.ts";
 import { describeSession } from "./describe-session.ts";
@@ -28,6 +33,7 @@ import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.t
  */
 export function createAgent(options: AgentOptions): Agent {
   assertAgentOptions(options);
+  warnOfDefaults(options);
   createRegistry(options.tools ?? []); // two tools of the same name are a programmer error, reported at once
   const clock = options.clock ?? systemClock;
   const ids = createIdSource(() => clock.now());
@@ -71,6 +77,19 @@ export function createAgent(options: AgentOptions): Agent {
       openSub: ({ maxCostUsd, ...given }) => openLog(given, optionsOfSub(options, maxCostUsd)),
     },
   );
+}
+
+let warned = false;
+
+/** Once per process: the defaults of a new tool and a new agent together deny it, and only the model would learn why. */
+function warnOfDefaults({ tools = [], permissions }: AgentOptions): void {
+  const denied = permissions === undefined ? tools.find((one) => isAccessByDefault(one)) : undefined;
+  if (denied === undefined || warned) return;
+  warned = true;
+  process.emitWarning(`the tool "${denied.name}" will be denied by default: ${deniedByDefaultAdvice}`, {
+    type: "ThroughlineWarning",
+    code: TOOL_DENIED_BY_DEFAULT,
+  });
 }
 
 async function* summaries(store: Store): AsyncGenerator<SessionSummary> {

@@ -16,6 +16,7 @@ import {
 } from "../turn/index.ts";
 import { Fallback } from "./fallback.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
+import { SafeTrace } from "./safe-trace.ts";
 import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
 import type { AgentOptions } from "./types.ts";
 
@@ -35,6 +36,7 @@ export class TurnContexts {
   readonly permissions: PendingPermissions;
   readonly #parts: TurnContextParts;
   readonly #setup: SetupCache;
+  readonly #trace: SafeTrace;
   /** The limits the user set. */
   readonly #limits: AgentOptions["limits"];
   readonly #compactAt: number | undefined;
@@ -44,6 +46,7 @@ export class TurnContexts {
     this.#parts = parts;
     this.permissions = new PendingPermissions(() => parts.live.facts);
     this.#setup = new SetupCache(parts.options);
+    this.#trace = new SafeTrace(parts);
     this.#limits = limits;
     this.#compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
   }
@@ -103,11 +106,12 @@ export class TurnContexts {
       tools: options.tools ?? [],
       permissions: {
         policy: options.permissions ?? "read-only",
+        byDefault: options.permissions === undefined,
         interactive: options.interactive ?? true,
         ask: (question, earlier) => this.permissions.ask(question, earlier, signal),
       },
       fetch: options.fetch,
-      onWire: options.trace,
+      onWire: this.#trace.forTurn(turn),
       setup: () => this.#setup.get(fallback.modelFor(this.#own(overrides)), overrides.output),
       fallBack: () => fallback.change(this.#own(overrides)),
       redact,

@@ -3,6 +3,7 @@
  * (permissions, parallel execution, logging).
  */
 
+export { deniedByDefaultAdvice, isAccessByDefault, TOOL_DENIED_BY_DEFAULT } from "./access-by-default.ts";
 export { parseArguments } from "./arguments.ts";
 export { builtinTools } from "./builtin/index.ts";
 export { type InputVerdict, toInputSchema } from "./input-schema.ts";

@@ -13,6 +13,7 @@ import {
   type JsonObject,
   type OptionChecks,
 } from "../../base/support/index.ts";
+import { markAccessByDefault } from "./access-by-default.ts";
 import { type InputVerdict, toInputSchema, toolInvalid } from "./input-schema.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { isStrictSchema } from "./strict-schema.ts";
@@ -138,7 +139,7 @@ export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOp
   const { parameters, validate } = toInputSchema(options.input, (problem, cause) =>
     toolInvalid(name, problem, cause),
   );
-  return {
+  const made: Tool = {
     name,
     description,
     access,
@@ -149,4 +150,5 @@ export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOp
     validate,
     run: (input, context) => options.run(input as ToolInput<Schema>, context),
   };
+  return options.access === undefined ? markAccessByDefault(made) : made;
 }

@@ -31,7 +31,8 @@ export interface PermissionDecision {
 }
 
 /**
- * What tools may do: a mode, or a function that decides about every call. If the function throws, the call is denied.
+ * What tools may do: a mode, or a function that decides about every call. If the function throws, the call is denied. If
+ * it returns anything but a decision, the turn fails (`permission_invalid`) and nothing runs.
  */
 export type PermissionPolicy = PermissionMode | ((ask: PermissionAsk) => Promise<PermissionDecision>);
 
@@ -133,6 +134,8 @@ export interface PersonsAnswer extends PermissionDecision {
 
 export interface Permissions {
   readonly policy: PermissionPolicy;
+  /** Whether the policy is the default, because the agent names none. */
+  readonly byDefault: boolean;
   /** Whether a person can answer an "ask". If not, the call is denied with that reason. */
   readonly interactive: boolean;
   /**

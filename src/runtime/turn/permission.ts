@@ -3,9 +3,10 @@
 import { createHash } from "node:crypto";
 
 import type { EventDraft, PermissionDecisionEvent, ToolCall, ToolStatus } from "../../base/events/index.ts";
-import { codeOf, isObject, messageOf, untilAborted } from "../../base/support/index.ts";
+import { codedError, codeOf, isObject, messageOf, shown, untilAborted } from "../../base/support/index.ts";
 import { permissionFor, type ToolAccess } from "../tools/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer, TurnContext } from "./context.ts";
+import { deniedByDefault } from "./denied-by-default.ts";
 
 export interface Verdict {
   readonly allowed: boolean;
@@ -35,8 +36,13 @@ export async function permission(
   if (before !== undefined) return { ...decided("person", before), drafts: [] };
   const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
   if (mode === "allow") return decided("policy", { decision: "allow" });
-  if (mode === "deny")
-    return decided("policy", { decision: "deny", reason: `"${String(policy)}" does not allow ${access}` });
+  if (mode === "deny") {
+    const denied = decided("policy", {
+      decision: "deny",
+      reason: `"${String(policy)}" does not allow ${access}`,
+    });
+    return { ...denied, drafts: [...denied.drafts, ...deniedByDefault(context, call.name)] };
+  }
   if (typeof policy !== "function" && !interactive) {
     return decided("policy", {
       decision: "deny",
@@ -67,12 +73,13 @@ export async function permission(
       const answer = await waiting;
       return await record(context, decided("person", answer, requestId), answer);
     }
-    const answer = paused(context, () => waiting(ask)).then(checked);
+    const answer = paused(context, async () => checked(await waiting(ask), call.name));
     const decision = await untilAborted(answer, context.signal);
     if (decision === undefined) return { allowed: false, drafts: [], ...notRun(context) };
     return decided("function", decision, requestId);
   } catch (error) {
     if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
+    if (codeOf(error) === PERMISSION_INVALID) throw error;
     return decided(
       "function",
       { decision: "deny", reason: `the permission check failed: ${messageOf(error)}` },
@@ -81,15 +88,18 @@ export async function permission(
   }
 }
 
-/** A function in JavaScript may return anything. Anything but a decision denies the call, and the reason says so. */
-function checked(answer: PermissionDecision): PermissionDecision {
+/** The code of a turn that failed because the permission function returned no decision. */
+export const PERMISSION_INVALID = "permission_invalid";
+
+/** A function in JavaScript may return anything. Neither "allowed" nor "denied" can be guessed from it. */
+function checked(answer: unknown, tool: string): PermissionDecision {
   const { decision, reason } = isObject(answer) ? answer : {};
   if (decision === "allow" || decision === "deny")
     return { decision, reason: typeof reason === "string" ? reason : undefined };
-  return {
-    decision: "deny",
-    reason: 'the permission function did not return { decision: "allow" | "deny" }',
-  };
+  throw codedError(
+    PERMISSION_INVALID,
+    `the permission function returned ${shown(answer)} for ${tool}, so nothing was run. Return { decision: "allow" } or { decision: "deny", reason: "…" }`,
+  );
 }
 
 interface ExactCall {

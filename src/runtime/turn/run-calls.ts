@@ -20,7 +20,7 @@ import {
 } from "../tools/index.ts";
 import { CallMeter } from "./call-scope.ts";
 import type { TurnContext } from "./context.ts";
-import { notRun, permission, whyStopped } from "./permission.ts";
+import { notRun, permission, PERMISSION_INVALID, whyStopped } from "./permission.ts";
 import { settleInTime } from "./settle-in-time.ts";
 
 interface Ready {
@@ -47,7 +47,11 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
   const allowed: Ready[] = [];
   const drafts: EventDraft[] = [];
   for (const ready of prepared.filter((one) => isReady(one))) {
-    const verdict = await permission(context, ready);
+    const verdict = await permission(context, ready).catch(async (error: unknown): Promise<never> => {
+      if (codeOf(error) === PERMISSION_INVALID)
+        await context.live.append([...drafts, ...notPermitted(context, prepared)]);
+      throw error;
+    });
     drafts.push(...verdict.drafts);
     if (verdict.allowed) allowed.push(ready);
     else settled.push({ call: ready.call, status: verdict.status, text: verdict.text });
@@ -75,6 +79,14 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
     }),
   );
   for (const one of ended) if (one.status === "rejected") throw one.reason;
+}
+
+/** The permission function gave no decision: the turn fails, and no call of the response runs. */
+function notPermitted(context: TurnContext, prepared: readonly Prepared[]): readonly EventDraft[] {
+  const text = "not executed: the permission check returned no decision";
+  return prepared.map((one) =>
+    resultDraft(context, isReady(one) ? { call: one.call, status: "not_executed", text } : one),
+  );
 }
 
 /** Gives calls that do not run a result, all with the same reason. */
