@@ -75,6 +75,8 @@ export {
   tool,
   type Tool,
   type ToolAccess,
+  type ToolCallOf,
+  toolCalls,
   type ToolContext,
   type ToolOptions,
 } from "./runtime/tools/index.ts";

@@ -63,7 +63,7 @@ function namesIn(list: string): readonly (readonly [own: string, exported: strin
 }
 
 function declaration(name: string): RegExp {
-  return new RegExp(`^export (?:async )?(?<kind>function|const|class|interface|type) ${name}\\b`, "gm");
+  return new RegExp(`^export (?:async )?(?<kind>function|const|class|interface|type)\\*? ${name}\\b`, "gm");
 }
 
 type Declaration = Omit<PublicExport, "entry" | "name">;

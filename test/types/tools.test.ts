@@ -9,11 +9,15 @@ import {
   builtinTools,
   createAgent,
   emulator,
-  tool,
+  type Session,
   type Tool,
+  tool,
   type ToolAccess,
+  type ToolCallOf,
+  toolCalls,
   type ToolContext,
   type ToolOptions,
+  type Turn,
 } from "../../src/index.ts";
 import { compileOnly } from "./compile-only.ts";
 
@@ -38,7 +42,10 @@ test("a zod schema types the input as its output: after defaults and transforms"
       expectTypeOf(context).toEqualTypeOf<ToolContext>();
     },
   });
-  expectTypeOf(made).toEqualTypeOf<Tool>();
+  expectTypeOf(made).toEqualTypeOf<
+    Tool<"t", { city: string; days: number; when: number; note?: string | undefined }>
+  >();
+  expectTypeOf(made).toExtend<Tool>();
 });
 
 test("a valibot schema types the input as its output", () => {
@@ -118,5 +125,29 @@ test("agentTool types the prompt by its input schema and returns a tool", () => 
     expectTypeOf<AgentToolOptions["agent"]>().toEqualTypeOf<Agent | (() => Agent)>();
     // @ts-expect-error an agent is required
     agentTool({ ...base });
+  });
+});
+
+test("calls are typed by their tool and discriminated by its name", () => {
+  const weather = tool({
+    ...base,
+    name: "get_weather",
+    input: z.object({ city: z.string() }),
+    run: () => "",
+  });
+  const count = tool({ ...base, name: "count", input: z.object({ to: z.number() }), run: () => "" });
+  const erased: Tool = weather;
+  compileOnly(async (turn: Turn, session: Session) => {
+    for await (const call of toolCalls(turn, [weather, count])) {
+      expectTypeOf(call).toEqualTypeOf<ToolCallOf<typeof weather> | ToolCallOf<typeof count>>();
+      if (call.name === "get_weather") expectTypeOf(call.input).toEqualTypeOf<{ city: string }>();
+      else expectTypeOf(call.input.to).toEqualTypeOf<number>();
+    }
+    for await (const call of toolCalls(session.events(), [erased]))
+      expectTypeOf(call).toEqualTypeOf<{
+        readonly name: string;
+        readonly callId: string;
+        readonly input: unknown;
+      }>();
   });
 });

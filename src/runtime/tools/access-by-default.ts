@@ -10,7 +10,7 @@ export const deniedByDefaultAdvice =
 
 const byDefault = new WeakSet<Tool>();
 
-export function markAccessByDefault(tool: Tool): Tool {
+export function markAccessByDefault<T extends Tool>(tool: T): T {
   byDefault.add(tool);
   return tool;
 }

@@ -20,8 +20,10 @@ export {
   type Tool,
   tool,
   type ToolAccess,
+  type ToolCallOf,
   type ToolContext,
   type ToolInput,
   type ToolOptions,
   toolProblem,
 } from "./tool.ts";
+export { toolCalls } from "./tool-calls.ts";

@@ -33,9 +33,9 @@ export interface ToolContext {
   readonly progress: (text: string) => void;
 }
 
-/** A tool as the runtime sees it. Made by `tool`. */
-export interface Tool {
-  readonly name: string;
+/** A tool as the runtime sees it. Made by `tool`, which also knows its name and the type of its input. */
+export interface Tool<Name extends string = string, Input = unknown> {
+  readonly name: Name;
   readonly description: string;
   readonly access: ToolAccess;
   /** Whether it may run again after a crash that left its outcome unknown. */
@@ -46,6 +46,8 @@ export interface Tool {
   readonly parameters: JsonObject;
   /** Whether the schema already satisfies OpenAI's strict mode. */
   readonly strict: boolean;
+  /** For the compiler: the type of the validated input. Never set. */
+  readonly types?: { readonly input: Input } | undefined;
   /** Never rejects. The message gives the path and problem of each issue, for the model. */
   validate(input: unknown): Promise<InputVerdict>;
   /** Takes the value `validate` returned. May return any value or a promise, and may throw anything. */
@@ -55,10 +57,22 @@ export interface Tool {
 /** The input `run` receives: the output type of a Standard Schema, or an untyped object for a JSON Schema. */
 export type ToolInput<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : JsonObject;
 
+/** A call of one of these tools, discriminated by `name`. */
+export type ToolCallOf<Of extends Tool> =
+  Of extends Tool<infer Name, infer Input>
+    ? {
+        readonly name: Name;
+        /** The provider's id of the call, as in the events. */
+        readonly callId: string;
+        /** The validated input, after the defaults and transforms of the tool's schema. */
+        readonly input: Input;
+      }
+    : never;
+
 /** Options of `tool`. */
-export interface ToolOptions<Schema extends StandardSchema | JsonObject> {
+export interface ToolOptions<Schema extends StandardSchema | JsonObject, Name extends string = string> {
   /** 1 to 64 letters, digits, `_` and `-`. */
-  readonly name: string;
+  readonly name: Name;
   /** All that the model knows about the tool. */
   readonly description: string;
   /** A Standard Schema that describes itself as JSON Schema (zod, arktype), or a JSON Schema; an object at the top. */
@@ -122,7 +136,9 @@ const TOOL_OPTIONS = {
  * await session.close();
  * ```
  */
-export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOptions<Schema>): Tool {
+export function tool<Schema extends StandardSchema | JsonObject, const Name extends string = string>(
+  options: ToolOptions<Schema, Name>,
+): Tool<Name, ToolInput<Schema>> {
   // Options may come from JavaScript (a tools file), where no types were checked.
   checkOptions("tool", options, TOOL_OPTIONS, "tool_invalid");
   const { name, description, timeoutMs, access = "execute" } = options;
@@ -139,7 +155,7 @@ export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOp
   const { parameters, validate } = toInputSchema(options.input, (problem, cause) =>
     toolInvalid(name, problem, cause),
   );
-  const made: Tool = {
+  const made: Tool<Name, ToolInput<Schema>> = {
     name,
     description,
     access,

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+import { anyTool, call, say, scriptedSession } from "../../../test/contracts/session-fixture.ts";
+import { tool, toolCalls } from "../../index.ts";
+
+const weather = tool({
+  name: "get_weather",
+  description: "The weather of a city",
+  input: z.object({ city: z.string(), days: z.number().default(1) }),
+  access: "read",
+  run: ({ city }) => `sunny in ${city}`,
+});
+const other = anyTool("other", () => "done");
+
+async function all<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = [];
+  for await (const value of values) list.push(value);
+  return list;
+}
+
+test("the calls of the given tools have their validated input, live and from the history", async () => {
+  const { session } = await scriptedSession(
+    [
+      {
+        output: [
+          call("get_weather", { city: "Paris" }),
+          call("other", { a: 1 }),
+          call("get_weather", { city: 7 }), // does not fit
+          call("get_weather", '{"city":'), // is not JSON
+          call("unknown", {}),
+        ],
+      },
+      { output: [say("done")] },
+    ],
+    { tools: [weather, other] },
+  );
+  const turn = session.send("go");
+  const paris = {
+    name: "get_weather",
+    callId: expect.any(String) as string,
+    input: { city: "Paris", days: 1 },
+  };
+  expect(await all(toolCalls(turn, [weather]))).toEqual([paris]);
+  const both = await all(toolCalls(session.events(), [weather, other]));
+  expect(both).toEqual([paris, { name: "other", callId: expect.any(String) as string, input: { a: 1 } }]);
+});

@@ -1,0 +1,43 @@
+/** The calls in a stream of events, typed by their tools. */
+
+import type { SessionEvent } from "../../base/events/index.ts";
+import { parseArguments } from "./arguments.ts";
+import { createRegistry } from "./registry.ts";
+import type { Tool, ToolCallOf } from "./tool.ts";
+
+/**
+ * Yields the calls of these tools, discriminated by `name`, each with its validated input. Takes a turn, `follow()` or
+ * `events()`, of a local or a remote session. Other calls, and calls whose arguments do not fit, are only in the events.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, emulator, tool, toolCalls } from "throughline";
+ * import { z } from "zod";
+ *
+ * const weather = tool({
+ *   name: "get_weather",
+ *   description: "The weather of a city",
+ *   input: z.object({ city: z.string() }),
+ *   access: "read",
+ *   run: ({ city }) => `21 °C and sunny in ${city}`,
+ * });
+ * const session = await createAgent({ model: emulator(), tools: [weather] }).open();
+ * const turn = session.send("What is the weather in Paris?");
+ * for await (const { name, input } of toolCalls(turn, [weather])) console.log(name, input.city);
+ * await session.close();
+ * ```
+ */
+export async function* toolCalls<const Tools extends readonly Tool[]>(
+  events: AsyncIterable<SessionEvent>,
+  tools: Tools,
+): AsyncGenerator<ToolCallOf<Tools[number]>, void> {
+  const registry = createRegistry(tools);
+  for await (const event of events) {
+    if (event.type !== "tool_call") continue;
+    const { name } = event;
+    const parsed = parseArguments(event.arguments);
+    const verdict = parsed.ok ? await registry.get(name)?.validate(parsed.value) : undefined;
+    if (verdict?.ok === true)
+      yield { name, callId: event.callId, input: verdict.value } as ToolCallOf<Tools[number]>;
+  }
+}
