@@ -7,7 +7,7 @@ import { setMaxListeners } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { codeOf, messageOf, ThroughlineError } from "../base/support/index.ts";
+import { codeOf, listenProblem, messageOf, ThroughlineError } from "../base/support/index.ts";
 import { answerRequest } from "./answer-request.ts";
 import { refuse } from "./api-refusal.ts";
 import { type Dialect, refused, type WireAnswer } from "./dialect.ts";
@@ -65,7 +65,7 @@ function listen(server: Server, options: HttpServerOptions): Promise<void> {
           code: taken ? "port_in_use" : "listen_failed",
           message: taken
             ? `Port ${options.port} on ${options.host} is in use. Choose another with --port, or 0 for any free one.`
-            : `The emulator cannot listen on ${options.host}:${options.port}: ${messageOf(cause)}`,
+            : `The emulator cannot listen on ${options.host}:${options.port}: ${listenProblem(cause)}`,
           details: { host: options.host, port: options.port },
           cause,
         }),

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 
 import type { Fault } from "../../src/emulator/index.ts";
+import { afterFile } from "../support/clean-up.ts";
 import {
   CLI,
   emulatorOf,
@@ -106,6 +107,46 @@ describe("a signal in the middle of a turn", () => {
     expect(eventsOf((await onlyLog(place)).events, "tool_result").map(({ status }) => status)).toEqual([
       "outcome_unknown",
     ]);
+    expectAllAccepted(emulator);
+  });
+});
+
+describe("SIGHUP ends what runs until it is stopped, with everything saved", () => {
+  test.concurrent.for([
+    ["serve", ["serve", "--port", "0"]],
+    ["emulator", ["emulator", "--port", "0"]],
+  ] as const)("%s", async ([, args]) => {
+    const running = start(newPlace(), [...args]);
+    await running.seen(({ out }) => out.endsWith("\n"), "its address");
+    running.kill("SIGHUP");
+    const ran = await running.ended;
+    expect(ran).toMatchObject({ code: 129, signal: null });
+    expectNoTrace(ran);
+  });
+
+  test("a chat in the middle of a turn", async () => {
+    const place = newPlace();
+    const { emulator, env } = await emulatorOf({ faults: [STALL] });
+    const script = `sh -c 'echo $$ > pid; exec "$NODE" "$CLI" "Think of a number."'; echo $? > code`;
+    const child = spawn("script", ["-qec", script, "/dev/null"], {
+      cwd: place.work,
+      env: environment(place, { ...env, TERM: "dumb", NODE: process.execPath, CLI }),
+    });
+    afterFile(() => child.kill("SIGKILL"));
+    let screen = "";
+    const ended = new Promise((resolve) => child.on("close", resolve));
+    await new Promise<void>((resolve) => {
+      child.stdout.on("data", (text) => {
+        screen += String(text);
+        if (screen.includes("· Choosing")) resolve();
+      });
+    });
+    process.kill(Number(place.read("pid")), "SIGHUP");
+    await ended;
+    expect(place.read("code")).toBe("129\n");
+    const { events } = await onlyLog(place);
+    expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled"]);
+    expect(await run(place, ["-p", "-c", "hello"], { env })).toMatchObject({ code: 0 });
     expectAllAccepted(emulator);
   });
 });

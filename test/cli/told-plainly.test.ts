@@ -6,7 +6,17 @@ import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import { EMULATED_MODELS } from "../../src/runtime/models/index.ts";
-import { CLI, environment, expectNoTrace, expectProblem, newPlace, run, start, treeOf } from "./harness.ts";
+import {
+  CLI,
+  environment,
+  expectNoTrace,
+  expectProblem,
+  newPlace,
+  run,
+  serverOf,
+  start,
+  treeOf,
+} from "./harness.ts";
 
 test("an empty search is refused", async () => {
   const place = newPlace();
@@ -44,6 +54,104 @@ test("a path through a file is reported in plain words", async () => {
   expect(ran.code).toBe(2);
   expect(ran.err).toContain("a part of its path is a file");
   expect(ran.err).not.toContain("ENOTDIR");
+});
+
+test.concurrent.for([
+  [
+    "--trace in a missing folder",
+    ["-p", "hi", "--trace", "no/x.jsonl"],
+    "file_unwritable",
+    "the folder no does not exist",
+  ],
+  [
+    "--record in a file",
+    ["-p", "hi", "--record", "plain.txt/x"],
+    "file_unwritable",
+    "a part of its path is a file",
+  ],
+  ["a missing scenario of eval", ["eval", "none.yaml"], "file_unreadable", "no such file"],
+  [
+    "a missing scenario of the emulator",
+    ["emulator", "--scenario", "none.yaml"],
+    "scenario_unreadable",
+    "no such file",
+  ],
+  ["a folder as a scenario", ["emulator", "--scenario", "."], "scenario_unreadable", "it is a folder"],
+  [
+    "a missing --secret-file",
+    ["sessions", "erase", "s_1", "--secret-file", "none"],
+    "file_unreadable",
+    "no such file",
+  ],
+  [
+    "an --out below a file",
+    ["eval", "one.yaml", "--out", "plain.txt/x"],
+    "file_unwritable",
+    "a part of its path is a file",
+  ],
+  [
+    "a host that does not exist",
+    ["serve", "--expose", "--port", "0", "--host", "no.invalid"],
+    "listen_failed",
+    "host",
+  ],
+  [
+    "an address of another machine",
+    ["serve", "--expose", "--port", "0", "--host", "192.0.2.1"],
+    "listen_failed",
+    "this machine does not have this address",
+  ],
+  [
+    "a port that does not exist",
+    ["conform", "http://127.0.0.1:99999/v1"],
+    "base_url_invalid",
+    "the highest is 65535",
+  ],
+  [
+    "a server that does not exist",
+    ["conform", "http://127.0.0.1:47/v1"],
+    "server_unreachable",
+    "nothing listens there",
+  ],
+] as const)("%s: plain words, no text of the system", async ([, args, code, says]) => {
+  const place = newPlace();
+  place.write("plain.txt", "x");
+  place.write("one.yaml", "name: one\nturns: [{ send: hi }]\n");
+  const ran = await run(place, [...args], { env: { THROUGHLINE_MODEL: "emulator/emu-reasoner" } });
+  expectProblem(ran, 2, code);
+  expect(ran.err).toContain(says);
+  expect(ran.err).not.toMatch(/\bE[A-Z]{4,}\b|, (?:open|mkdir|read|scandir)\b|getaddrinfo/);
+});
+
+test("conform says that the server answered 401, and which variable to set", async () => {
+  const place = newPlace();
+  const url = await serverOf((_request, response) => {
+    response.writeHead(401, { "content-type": "application/json" });
+    response.end('{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}');
+  });
+  for (const more of [[], ["--model", "any"]]) {
+    const without = await run(place, ["conform", url, ...more]);
+    expectProblem(without, 2, "api_key_refused");
+    expect(without.err).toMatch(/HTTP 401.*No key was sent: set OPENAI_API_KEY, or name another variable/);
+    const wrong = await run(place, ["conform", url, "--api-key-env", "MINE", ...more], {
+      env: { MINE: "sk-wrong-key-0001" },
+    });
+    expectProblem(wrong, 2, "api_key_refused");
+    expect(wrong.err).toMatch(/HTTP 401.*The key in MINE was sent: correct it/);
+    expect(wrong.err).not.toContain("sk-wrong-key-0001");
+  }
+});
+
+test("check advises to add an output where a call has none at all", async () => {
+  const place = newPlace();
+  const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "look", arguments: "{}" };
+  const user = { role: "user", content: "hi" };
+  place.write("history.json", JSON.stringify([user, call, user]));
+  const ran = await run(place, ["check", "history.json"]);
+  expect(ran.code).toBe(5);
+  expect(ran.out).toMatch(
+    /R08[^\n]*\n[^\n]*\n {2}to do: Put an output for each call directly after the calls/,
+  );
 });
 
 test("help and version ask no question and create no session", async () => {

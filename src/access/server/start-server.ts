@@ -10,6 +10,7 @@ import {
   type Clock,
   codeOf,
   type Given,
+  listenProblem,
   messageOf,
   systemClock,
   type ThroughlineError,
@@ -232,7 +233,11 @@ function listenFailed(error: unknown, host: string, port: number): ThroughlineEr
       `port ${port} is in use. Stop the program that listens there, or choose another with --port`,
       error,
     );
-  return codedError("listen_failed", `cannot listen on ${host}, port ${port}: ${messageOf(error)}`, error);
+  return codedError(
+    "listen_failed",
+    `cannot listen on ${host}, port ${port}: ${listenProblem(error)}`,
+    error,
+  );
 }
 
 /** Exact values, no patterns: the names under which local browsers, and those it was opened to, reach this server. */

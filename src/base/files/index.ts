@@ -1,7 +1,9 @@
 /** Files that are complete or absent, and durable when the call returns. */
 
 export { isThere } from "./is-there.ts";
+export { readProblem } from "./read-problem.ts";
 export { readText } from "./read-text.ts";
 export { fileProblem, openToAppend, readRegularFile, systemError } from "./regular-file.ts";
 export { assertFileCanBeMade, replaceFile, writeFilePieces } from "./replace-file.ts";
 export { syncFolder, UnfinishedFile } from "./unfinished-file.ts";
+export { writeProblem } from "./write-problem.ts";

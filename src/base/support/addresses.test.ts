@@ -41,6 +41,17 @@ describe("addressProblem", () => {
   );
 
   test.for([
+    ["http://127.0.0.1:99999/v1", "has the port 99999, but the highest is 65535"],
+    ["http://h.test:70000", "has the port 70000, but the highest is 65535"],
+    ["http://h.test:80x/v1", "has an invalid host or port"],
+    ["http://256.1.1.1/v1", "has an invalid host or port"],
+    ["http://[::1/v1", "has an invalid host or port"],
+    [`https://me:${SECRET}/v1`, "has an invalid host or port"],
+  ] as const)("%j has a bad host or port", ([text, problem]) => {
+    expect(addressProblem(text)).toBe(problem);
+  });
+
+  test.for([
     "https://api.openai.com/v1",
     "http://127.0.0.1:4320/v1/",
     "http://[::1]:8080",

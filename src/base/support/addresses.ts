@@ -12,11 +12,21 @@ const USER = /^[a-z][a-z\d+.-]*:[/\\]*[^/\\?#]*@/i;
 export function addressProblem(text: string): string | undefined {
   const url = parsed(text);
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
-    return "is not an http or https URL";
+    return hostProblem(text) ?? "is not an http or https URL";
   if (url.username !== "" || url.password !== "" || USER.test(text)) return "holds a user name or password";
   if (url.search !== "" || text.includes("?")) return "holds a query (the part from ? on)";
   if (url.hash !== "" || text.includes("#")) return "holds a fragment (the part from # on)";
   return undefined;
+}
+
+/** What is wrong with the host or the port of an http address that does not parse. Repeats nothing but a port. */
+function hostProblem(text: string): string | undefined {
+  const authority = /^https?:\/\/([^/\\?#@]+)(?=[/\\?#]|$)/i.exec(text)?.[1];
+  if (authority === undefined) return undefined;
+  const port = /:(\d{5,6})$/.exec(authority)?.[1];
+  return port === undefined
+    ? "has an invalid host or port"
+    : `has the port ${port}, but the highest is 65535`;
 }
 
 /**

@@ -39,6 +39,7 @@ export {
   tryParseJson,
 } from "./json-types.ts";
 export { inert, inertFrom, inertJson, inertLine, withoutActive } from "./inert-text.ts";
+export { listenProblem } from "./listen-problem.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
 export { onAbort, untilAborted } from "./on-abort.ts";
 export {

@@ -5,7 +5,8 @@
 
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 
-import { codeOf, messageOf, type ThroughlineError, codedError } from "../../base/support/index.ts";
+import { readProblem, writeProblem } from "../../base/files/index.ts";
+import { codeOf, type ThroughlineError, codedError } from "../../base/support/index.ts";
 
 export interface PrivateFile {
   write(text: string): void;
@@ -32,7 +33,7 @@ export function createPrivateFile(
         while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
       } catch (error) {
         close();
-        onFailure(unwritable(path, flag, `it is incomplete: ${messageOf(error)}`, error));
+        onFailure(unwritable(path, flag, `it is incomplete: ${readProblem(error)}`, error));
       }
     },
   };
@@ -49,7 +50,7 @@ function open(path: string, flag: string): number {
         `${flag} ${path}: the file already exists and is not overwritten: choose another name or remove it`,
       );
     }
-    throw unwritable(path, flag, messageOf(error), error);
+    throw unwritable(path, flag, writeProblem(error, path), error);
   }
 }
 

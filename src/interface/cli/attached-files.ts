@@ -9,10 +9,10 @@ import { basename, isAbsolute, relative, resolve, sep } from "node:path";
 
 import type { Input } from "../../base/api/index.ts";
 import { attachedText, type InputPart, type Settings } from "../../base/events/index.ts";
+import { readProblem } from "../../base/files/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import { readHead } from "../config/index.ts";
 import { type Content, contentOf } from "./input-content.ts";
-import { readProblem } from "./read-problem.ts";
 
 /** For a file of `-i`, and for all attachments of a message together. */
 const MAX_BYTES = 20 * 1024 * 1024;

@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
+import { readProblem } from "../../base/files/index.ts";
 import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
 import { isBundle, readWholeFile, SESSION_ID } from "../../runtime/log/index.ts";
 import { sessionsFolder } from "../config/index.ts";
-import { readProblem } from "./read-problem.ts";
 
 /** The flags that say what a file with another tool's history is. */
 export const FORMAT_FLAG = [

@@ -6,6 +6,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 
+import { readProblem } from "../../base/files/index.ts";
 import {
   codedError,
   codeOf,
@@ -21,7 +22,6 @@ import { loadConfig, sessionsFolder } from "../config/index.ts";
 import { amount } from "./amount.ts";
 import { requireKey } from "./choose-model.ts";
 import type { LongWork } from "./long-work.ts";
-import { readProblem } from "./read-problem.ts";
 import type { Terminal } from "./terminal.ts";
 import { modelsOf } from "./user-providers.ts";
 

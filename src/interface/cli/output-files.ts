@@ -3,7 +3,13 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import { assertFileCanBeMade, readText, replaceFile } from "../../base/files/index.ts";
+import {
+  assertFileCanBeMade,
+  readProblem,
+  readText,
+  replaceFile,
+  writeProblem,
+} from "../../base/files/index.ts";
 import {
   codedError,
   isObject,
@@ -14,8 +20,6 @@ import {
 } from "../../base/support/index.ts";
 import { tool } from "../../runtime/tools/index.ts";
 import { jsonProblem } from "../config/index.ts";
-import { readProblem } from "./read-problem.ts";
-import { writeProblem } from "./write-problem.ts";
 
 const MAX_SCHEMA_BYTES = 1024 * 1024;
 

@@ -2,6 +2,7 @@
 
 import { type Command, CommanderError } from "commander";
 
+import { readProblem } from "../../base/files/index.ts";
 import {
   codedError,
   codeOf,
@@ -13,7 +14,6 @@ import {
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { addNamedCommand, createProgram } from "./program.ts";
-import { readProblem } from "./read-problem.ts";
 import { guard } from "./terminal-gate.ts";
 import { systemTerminal } from "./terminal.ts";
 import { watchOutput } from "./unread-output.ts";

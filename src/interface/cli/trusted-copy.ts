@@ -17,7 +17,8 @@ import {
 import { hostname } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 
-import { codedError, codeOf, messageOf } from "../../base/support/index.ts";
+import { readProblem } from "../../base/files/index.ts";
+import { codedError, codeOf } from "../../base/support/index.ts";
 import { dataFolder, type FileSet } from "../config/index.ts";
 import { refuseLiveFiles } from "./refuse-live-files.ts";
 
@@ -42,7 +43,7 @@ export function trustedCopy(set: FileSet): TrustedCopy {
   } catch (error) {
     throw codedError(
       "trusted_copy_unwritable",
-      `cannot copy the trusted code to ${copiesFolder()} to run it there: ${messageOf(error)}`,
+      `cannot copy the trusted code to ${copiesFolder()} to run it there: ${readProblem(error)}`,
       error,
     );
   }

@@ -5,9 +5,9 @@
 
 import { writeSync } from "node:fs";
 
+import { readProblem } from "../../base/files/index.ts";
 import { codeOf } from "../../base/support/index.ts";
 import { EXIT } from "./exit-codes.ts";
-import { readProblem } from "./read-problem.ts";
 
 const stops = new Set<() => void>();
 let exitCode: number | undefined;

@@ -5,7 +5,7 @@
 
 import { Command, Option } from "commander";
 
-import { addressProblem, codedError } from "../../../base/support/index.ts";
+import { addressProblem, codedError, codeOf, messageOf } from "../../../base/support/index.ts";
 import type { ConformReport, ProbeResult } from "../../../diagnostics/conform/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { digits } from "../flag-numbers.ts";
@@ -110,7 +110,8 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
   } catch (error) {
     const code = stop();
     if (code !== undefined) return code;
-    throw error;
+    if (codeOf(error) !== "api_key_refused") throw error;
+    throw codedError("api_key_refused", `${messageOf(error)}. ${keyAdvice(flags, apiKey)}`, error);
   }
   const code = stop();
   if (io.live) io.err(clearLine);
@@ -159,6 +160,12 @@ function keyFrom(flags: ConformFlags, io: ConformIo): string | undefined {
     throw codedError("api_key_missing", `the environment variable ${inertLine(name, 80)} is not set`);
   }
   return undefined; // many local servers need no key
+}
+
+function keyAdvice({ apiKeyEnv = DEFAULT_KEY }: ConformFlags, key: string | undefined): string {
+  return key === undefined
+    ? `No key was sent: set ${apiKeyEnv}, or name another variable with --api-key-env`
+    : `The key in ${apiKeyEnv} was sent: correct it, or name another variable with --api-key-env`;
 }
 
 function checkedUrl(text: string): URL {

@@ -7,8 +7,8 @@ import { closeSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 
 import { Command, Option } from "commander";
 
-import { fileProblem, openToAppend, readText } from "../../../base/files/index.ts";
-import { codedError, messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { fileProblem, openToAppend, readProblem, readText } from "../../../base/files/index.ts";
+import { codedError, ThroughlineError } from "../../../base/support/index.ts";
 import {
   type Emulator,
   type Fault,
@@ -142,7 +142,7 @@ function readScenario(file: string): Scenario {
   } catch (cause) {
     throw new ThroughlineError({
       code: "scenario_unreadable",
-      message: `Cannot read the scenario ${file}: ${messageOf(cause)}`,
+      message: `cannot read the scenario ${file}: ${readProblem(cause)}`,
       details: { file },
       cause,
     });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { fileProblem, readRegularFile, readText } from "../../../base/files/index.ts";
+import { fileProblem, readProblem, readRegularFile, readText } from "../../../base/files/index.ts";
 import { codedError, messageOf } from "../../../base/support/index.ts";
 import {
   eraseFrom,
@@ -151,7 +151,10 @@ function secretIn(file: string): string {
   try {
     secret = readText(file).replace(/\r?\n$/, "");
   } catch (error) {
-    throw codedError("file_unreadable", `--secret-file ${file}: ${messageOf(error)}`);
+    throw codedError(
+      "file_unreadable",
+      `--secret-file ${file}: cannot read this file: ${readProblem(error)}`,
+    );
   }
   if (secret.length >= SHORTEST) return secret;
   throw codedError(

@@ -9,8 +9,8 @@ import { join } from "node:path";
 
 import { Command, Option } from "commander";
 
-import { replaceFile } from "../../../base/files/index.ts";
-import { messageOf, codedError, isoTime, VERSION } from "../../../base/support/index.ts";
+import { replaceFile, writeProblem } from "../../../base/files/index.ts";
+import { codedError, isoTime, VERSION } from "../../../base/support/index.ts";
 import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
 import type { Finish } from "../command-table.ts";
 import { costsWith } from "../cost.ts";
@@ -29,7 +29,6 @@ import { stopOnSignals } from "../signals.ts";
 import { clearLine } from "../terminal-gate.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf } from "../user-providers.ts";
-import { writeProblem } from "../write-problem.ts";
 
 interface EvalFlags {
   readonly model: readonly string[];
@@ -195,7 +194,10 @@ function newFolder(path: string): string {
       throw new Error("it belongs to another user, who could place links in it");
     if (readdirSync(path).length === 0) return path;
   } catch (error) {
-    throw codedError("file_unwritable", `--out ${path}: cannot use this folder: ${messageOf(error)}`);
+    throw codedError(
+      "file_unwritable",
+      `--out ${path}: cannot use this folder: ${writeProblem(error, path)}`,
+    );
   }
   throw codedError(
     "file_exists",

@@ -10,7 +10,7 @@ import { Command, Option } from "commander";
 
 import type { SessionHandle } from "../../../base/api/index.ts";
 import type { LoggedEvent } from "../../../base/events/index.ts";
-import { writeFilePieces } from "../../../base/files/index.ts";
+import { writeFilePieces, writeProblem } from "../../../base/files/index.ts";
 import { codedError, codeOf, type ThroughlineError } from "../../../base/support/index.ts";
 import {
   blobsIn,
@@ -25,7 +25,6 @@ import { EXPORT_FORMATS, type ExportFormat, exportForm } from "../export/export-
 import { type LongWork, longWork } from "../long-work.ts";
 import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
-import { writeProblem } from "../write-problem.ts";
 
 export interface ExportFlags extends LastFlag {
   readonly format: ExportFormat;

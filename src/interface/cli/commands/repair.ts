@@ -8,7 +8,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { Command } from "commander";
 
 import type { OverrideAction } from "../../../base/events/index.ts";
-import { writeFilePieces } from "../../../base/files/index.ts";
+import { readProblem, writeFilePieces, writeProblem } from "../../../base/files/index.ts";
 import { codedError, codeOf, isThroughlineError } from "../../../base/support/index.ts";
 import { type Change, type Finding, findingsOf, repairHistory } from "../../../diagnostics/check/index.ts";
 import {
@@ -41,10 +41,8 @@ import {
   VENDOR_FLAG,
 } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
-import { readProblem } from "../read-problem.ts";
 import { type LastFlag, sessionNamed, withLog } from "../session-argument.ts";
 import { printJson, type Terminal } from "../terminal.ts";
-import { writeProblem } from "../write-problem.ts";
 
 interface RepairFlags extends LastFlag {
   readonly output?: string;

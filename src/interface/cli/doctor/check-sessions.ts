@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { readProblem } from "../../../base/files/index.ts";
 import { codeOf, messageOf } from "../../../base/support/index.ts";
 import { damageOf, fileStore, lockHolder } from "../../../runtime/log/index.ts";
 import { amount } from "../amount.ts";
 import { crashLeft } from "../crash-left.ts";
-import { readProblem } from "../read-problem.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
 
 const LEAST_FREE_BYTES = 100 * 1024 * 1024;

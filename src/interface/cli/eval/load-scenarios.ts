@@ -8,7 +8,7 @@ import { basename, dirname, extname, isAbsolute, join, normalize, resolve } from
 
 import { parseDocument } from "yaml";
 
-import { readText } from "../../../base/files/index.ts";
+import { readProblem, readText } from "../../../base/files/index.ts";
 import {
   arrayOf,
   codedError,
@@ -21,7 +21,6 @@ import {
   ThroughlineError,
 } from "../../../base/support/index.ts";
 import { jsonSchemaValidator } from "../../../runtime/tools/index.ts";
-import { readProblem } from "../read-problem.ts";
 import { SCENARIO_SCHEMA } from "./scenario-schema.ts";
 import type { EvalScenario, ScenarioTurn } from "./scenario.ts";
 

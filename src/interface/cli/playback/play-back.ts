@@ -14,7 +14,7 @@ import {
   type Settings,
   type UserMessage,
 } from "../../../base/events/index.ts";
-import { readText } from "../../../base/files/index.ts";
+import { readProblem, readText } from "../../../base/files/index.ts";
 import { type Clock, codedError, systemClock, type ThroughlineError } from "../../../base/support/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
@@ -28,7 +28,6 @@ import { inertLine } from "../inert-text.ts";
 import { enterDirectory } from "../open-session.ts";
 import type { RunFlags } from "../open-session.ts";
 import { settingsHere } from "../project-trust.ts";
-import { readProblem } from "../read-problem.ts";
 import { promptFrom } from "../read-stdin.ts";
 import { tellTurn } from "../run-once.ts";
 import { costLimits } from "../run-settings.ts";

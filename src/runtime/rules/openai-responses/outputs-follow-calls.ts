@@ -5,7 +5,7 @@ export const outputsFollowCalls: ResponsesRule = {
   id: "R08",
   title: "Outputs directly follow the calls of their response",
   evidence: "T03, T04, P10",
-  todo: "Move anything in between to after the outputs.",
+  todo: "Put an output for each call directly after the calls, and anything in between after the outputs.",
   start({ kept }) {
     const open = new Map<string, ItemView>();
     return {

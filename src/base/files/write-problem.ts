@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { codeOf } from "../../base/support/index.ts";
+import { codeOf } from "../support/index.ts";
 import { readProblem } from "./read-problem.ts";
 
 export function writeProblem(error: unknown, path: string): string {
