@@ -18,6 +18,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  type Dirent,
   lstatSync,
   mkdirSync,
   openSync,
@@ -87,8 +88,9 @@ export async function isHeldBySocket(folder: string): Promise<boolean> {
   try {
     return await inFolder(folder, async (at) => {
       for (const entry of readdirSync(at, { withFileTypes: true })) {
-        if (!entry.isSocket() || entry.name.endsWith(UNPUBLISHED)) continue;
-        if (await lives(`${at}/${entry.name}`)) return true;
+        const path = `${at}/${entry.name}`;
+        if (!isSocket(entry, path) || entry.name.endsWith(UNPUBLISHED)) continue;
+        if (await lives(path)) return true;
       }
       return false;
     });
@@ -176,8 +178,8 @@ function liveSockets(folder: string, own: string | undefined): Promise<readonly 
   return inFolder(folder, async (at) => {
     const live: LiveSocket[] = [];
     for (const entry of readdirSync(at, { withFileTypes: true })) {
-      if (entry.name === own || !entry.isSocket()) continue;
       const path = `${at}/${entry.name}`;
+      if (entry.name === own || !isSocket(entry, path)) continue;
       const answer = await ask(path);
       if (answer === "dead" && own !== undefined) quietly(() => rmSync(path));
       // An unpublished claimant has not checked the others yet, and will see us.
@@ -188,6 +190,13 @@ function liveSockets(folder: string, own: string | undefined): Promise<readonly 
     }
     return live;
   });
+}
+
+/** Deno's directory entries know files, folders and links only; a socket is none of them. */
+function isSocket(entry: Dirent, path: string): boolean {
+  if (entry.isSocket()) return true;
+  if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) return false;
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
 }
 
 type Answer = "dead" | "gone" | { readonly said: string };
