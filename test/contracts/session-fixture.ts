@@ -108,6 +108,7 @@ export function anyTool(
     readonly access?: "read" | "write" | "execute";
     readonly timeoutMs?: number;
     readonly idempotent?: boolean;
+    readonly parallel?: boolean;
   } = {},
 ): Tool {
   return tool({

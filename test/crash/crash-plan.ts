@@ -13,6 +13,8 @@ export interface CrashPlan {
   /** The file to which the tool adds its idempotency key each time it takes effect. */
   readonly effects: string;
   readonly idempotent: boolean;
+  /** If false, the calls of the tool run one at a time. */
+  readonly parallel?: boolean;
   /** Where the second model is, which continues a turn when the first is down. */
   readonly fallbackUrl?: string;
   /** For this city the tool waits forever, before or after its effect. */
@@ -37,7 +39,7 @@ export function crashFallback({ fallbackUrl }: Pick<CrashPlan, "fallbackUrl">): 
 }
 
 export function weatherTool(
-  { effects, idempotent, block }: Pick<CrashPlan, "effects" | "idempotent" | "block">,
+  { effects, idempotent, parallel, block }: Pick<CrashPlan, "effects" | "idempotent" | "parallel" | "block">,
   say: (word: string, value: unknown) => void = () => undefined,
 ): Tool {
   const wait = async (when: "before" | "after", city: string): Promise<void> => {
@@ -56,6 +58,7 @@ export function weatherTool(
     },
     access: "write",
     idempotent,
+    parallel,
     async run(input, { idempotencyKey }) {
       const city = String(input["city"]);
       await wait("before", city);

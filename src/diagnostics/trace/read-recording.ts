@@ -191,6 +191,7 @@ class Reader {
       maxSteps: numberOf(run["maxSteps"]),
       maxCostUsd: numberOf(run["maxCostUsd"]),
       access: texts(run["access"]),
+      ...(Array.isArray(run["serial"]) ? { serial: run["serial"].map(String) } : {}),
     };
   }
 

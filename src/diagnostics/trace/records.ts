@@ -14,6 +14,8 @@ export interface RunFacts {
   readonly maxCostUsd?: number | undefined;
   /** The access of each tool, for the permission policy. */
   readonly access: Readonly<Record<string, string>>;
+  /** The tools whose calls run one at a time. */
+  readonly serial?: readonly string[] | undefined;
 }
 
 export interface HeaderRecord {

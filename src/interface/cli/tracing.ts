@@ -76,6 +76,7 @@ function writerOptions(
       maxSteps,
       maxCostUsd,
       access: Object.fromEntries(tools.map(({ name, access }) => [name, access])),
+      serial: serialNames(tools),
     },
     open() {
       const flag = kind === "trace" ? "--trace" : "--record";
@@ -86,6 +87,12 @@ function writerOptions(
       return file;
     },
   };
+}
+
+/** Undefined if there are none, as in the recordings of earlier versions. */
+function serialNames(tools: readonly Tool[]): readonly string[] | undefined {
+  const names = tools.filter(({ parallel }) => parallel === false).map(({ name }) => name);
+  return names.length === 0 ? undefined : names;
 }
 
 function formOf(path: string): "jsonl" | "yaml" {

@@ -40,6 +40,8 @@ export interface Tool<Name extends string = string, Input = unknown> {
   readonly access: ToolAccess;
   /** Whether it may run again after a crash that left its outcome unknown. */
   readonly idempotent: boolean;
+  /** If false, calls of this tool and of other such tools in one response run one at a time. Default: true. */
+  readonly parallel?: boolean | undefined;
   /** The time limit of one call. Default: `TurnLimits.toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
   /** The JSON Schema of the input, as sent to a provider. */
@@ -81,6 +83,11 @@ export interface ToolOptions<Schema extends StandardSchema | JsonObject, Name ex
   readonly access?: ToolAccess | undefined;
   /** Whether a call may run again after a crash, with the same `idempotencyKey`. Default: false. */
   readonly idempotent?: boolean | undefined;
+  /**
+   * If false, the calls of a response to this tool and to other such tools run one at a time, in call order. Other tools
+   * still run next to them. Default: true.
+   */
+  readonly parallel?: boolean | undefined;
   /** The time limit of one call. Default: `TurnLimits.toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
   /** Gets the validated input. May return or throw anything; the model reads it as text. */
@@ -112,6 +119,7 @@ const TOOL_OPTIONS = {
   input: anything,
   access: anything,
   idempotent: aFlag,
+  parallel: aFlag,
   timeoutMs: anything,
   run: anything,
 } satisfies OptionChecks<ToolOptions<JsonObject>>;
@@ -160,6 +168,7 @@ export function tool<Schema extends StandardSchema | JsonObject, const Name exte
     description,
     access,
     idempotent: options.idempotent ?? false,
+    parallel: options.parallel ?? true,
     timeoutMs,
     parameters,
     strict: isStrictSchema(parameters),

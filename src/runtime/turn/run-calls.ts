@@ -2,8 +2,9 @@
  * Runs the calls of one completed response. Every call ends in exactly one result that the model can read.
  *
  * Calls are checked (name, arguments, schema), then permitted, then logged as started with one sync for all, and only
- * then run in parallel. Results are logged as tools finish; the fold puts them in call order. A call runs at most once,
- * because `tool_start` is durable before it begins (law 5).
+ * then run in parallel. Calls of tools that say `parallel: false` run one at a time next to them, and each is logged as
+ * started right before it runs. Results are logged as tools finish; the fold puts them in call order. A call runs at most
+ * once, because `tool_start` is durable before it begins (law 5).
  */
 
 import type { EventDraft, SubAgentSpent, ToolCall, ToolStatus } from "../../base/events/index.ts";
@@ -27,6 +28,8 @@ interface Ready {
   readonly call: ToolCall;
   readonly access: ToolAccess;
   readonly timeoutMs: number;
+  /** If false, it runs only when the calls like it before it have ended. */
+  readonly parallel: boolean;
   readonly run: (context: ToolContext) => Promise<unknown>;
 }
 
@@ -65,17 +68,30 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
     return;
   }
   drafts.push(...settled.map((one) => resultDraft(context, one)));
-  drafts.push(...allowed.map(({ call }) => startDraft(context, call)));
+  const lanes = lanesOf(allowed);
+  drafts.push(...lanes.map(([{ call }]) => startDraft(context, call)));
   await context.live.append(drafts, { durable: true });
   await context.live.assertWriter();
   let running = allowed.length;
   // Waits for all of them: if the log refuses one result, the turn's signal stops the others.
   const ended = await Promise.allSettled(
-    allowed.map(async (ready) => {
-      const result = await runOne(context, ready);
-      running -= 1;
-      // The sync before the next request covers the last one.
-      await context.live.append([result], { durable: running > 0 });
+    lanes.map(async (lane) => {
+      for (const [at, ready] of lane.entries()) {
+        const result = await runOne(context, ready);
+        const next = lane[at + 1];
+        running -= 1;
+        if (next !== undefined && context.signal.aborted) {
+          const left = lane
+            .slice(at + 1)
+            .map(({ call }) => resultDraft(context, { call, ...notRun(context) }));
+          await context.live.append([result, ...left]);
+          return;
+        }
+        const start = next === undefined ? [] : [startDraft(context, next.call)];
+        // The sync before the next request covers the last one.
+        await context.live.append([result, ...start], { durable: running > 0 });
+        if (next !== undefined) await context.live.assertWriter();
+      }
     }),
   );
   for (const one of ended) if (one.status === "rejected") throw one.reason;
@@ -87,6 +103,17 @@ function notPermitted(context: TurnContext, prepared: readonly Prepared[]): read
   return prepared.map((one) =>
     resultDraft(context, isReady(one) ? { call: one.call, status: "not_executed", text } : one),
   );
+}
+
+type Lane = readonly [Ready, ...Ready[]];
+
+/** Calls that run at the same time, each with those that wait for it, in call order. */
+function lanesOf(calls: readonly Ready[]): readonly Lane[] {
+  const [first, ...more] = calls.filter(({ parallel }) => !parallel);
+  return calls.flatMap((ready): readonly Lane[] => {
+    if (ready.parallel) return [[ready]];
+    return ready === first ? [[first, ...more]] : [];
+  });
 }
 
 /** Gives calls that do not run a result, all with the same reason. */
@@ -138,6 +165,7 @@ async function prepareTool(
     call,
     access: tool.access,
     timeoutMs: tool.timeoutMs ?? context.limits.toolTimeoutMs,
+    parallel: tool.parallel !== false,
     run: async (toolContext) => tool.run(checked.value, toolContext),
   };
 }
@@ -165,14 +193,25 @@ async function prepareSeveral(
     call,
     access,
     timeoutMs: context.limits.toolTimeoutMs,
+    parallel: inner.every((one) => one.parallel),
     run: (toolContext) => runSeveral(inner, toolContext),
   };
 }
 
 /** A failure does not affect the others. Each has its own idempotency key, because each is a separate call. */
 async function runSeveral(inner: readonly Ready[], context: ToolContext): Promise<readonly unknown[]> {
+  let before: Promise<unknown> = Promise.resolve();
   const outcomes = await Promise.allSettled(
-    inner.map((one, index) => one.run({ ...context, idempotencyKey: `${context.idempotencyKey}/${index}` })),
+    inner.map((one, index) => {
+      const run = (): Promise<unknown> =>
+        one.run({ ...context, idempotencyKey: `${context.idempotencyKey}/${index}` });
+      if (one.parallel) return run();
+      const ended = before.then(() =>
+        context.signal.aborted ? Promise.reject(context.signal.reason) : run(),
+      );
+      before = ended.catch(() => undefined);
+      return ended;
+    }),
   );
   return outcomes.map((outcome, index) =>
     outcome.status === "fulfilled"

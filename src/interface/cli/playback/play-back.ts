@@ -138,7 +138,13 @@ class PlaybackRun {
     const agent = createAgent({
       model: recordedModel(settings),
       fallback: fallbackModels(events),
-      tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
+      tools: recordedTools({
+        specs: settings.tools,
+        access: run.access,
+        serial: run.serial,
+        events,
+        onStopped,
+      }),
       system: settings.system,
       replay: { reasoning: settings.replay, otherModels: settings.foreign },
       permissions: isPermissionMode(run.permissions) ? run.permissions : "deny",

@@ -10,6 +10,8 @@ import type { Tool, ToolAccess } from "../../../runtime/tools/index.ts";
 export interface RecordedToolsOptions {
   readonly specs: readonly ToolSpec[];
   readonly access: Readonly<Record<string, string>>;
+  /** The tools whose calls ran one at a time. */
+  readonly serial?: readonly string[] | undefined;
   readonly events: readonly LoggedEvent[];
   /** Called when playback reaches the tool call during which the recorded turn was stopped. */
   readonly onStopped: () => void;
@@ -30,6 +32,7 @@ export function recordedTools(options: RecordedToolsOptions): readonly Tool[] {
     strict,
     access: accessOf(options.access[name]),
     idempotent: false,
+    parallel: options.serial?.includes(name) !== true,
     async validate(input) {
       const call = calls.find(
         (one) => one.name === name && JSON.stringify(tryParseJson(one.arguments)) === JSON.stringify(input),
