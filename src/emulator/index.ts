@@ -3,11 +3,12 @@
  * shares no logic with the client it judges: it imports only `support` and the protocol vocabulary in `wire`.
  */
 
-import { type Clock, type Given, systemClock } from "../base/support/index.ts";
+import { checkOptions, type Clock, type Given, systemClock } from "../base/support/index.ts";
 import { Engine } from "./engine.ts";
 import type { Fault } from "./faults/fault.ts";
 import { openHttpServer } from "./http-server.ts";
 import type { ModelTraits } from "./model-traits.ts";
+import { EMULATOR_OPTIONS } from "./option-checks.ts";
 import { type RecordedExchange, type Report, toReport } from "./report.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import type { Switches } from "./switches.ts";
@@ -88,6 +89,7 @@ export interface Emulator {
  * ```
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  checkOptions("startEmulator", options, EMULATOR_OPTIONS);
   const engine = new Engine({
     mode: options.mode ?? "strict",
     switches: options.switches ?? {},

@@ -150,6 +150,7 @@ describe("docs/emulator.md is complete", () => {
   const root = resolve(import.meta.dirname, "../..");
   const document = readFileSync(resolve(root, "docs/emulator.md"), "utf8");
   const tests = readdirSync(import.meta.dirname)
+    .filter((name) => name.endsWith(".ts"))
     .map((name) => readFileSync(resolve(import.meta.dirname, name), "utf8"))
     .join("\n");
   const refusals = document.slice(document.indexOf("### Refusals"), document.indexOf("### Switches"));

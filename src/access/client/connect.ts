@@ -3,6 +3,7 @@
 import {
   type AgentHandle,
   HTTP_API_VERSION,
+  OPEN_OPTIONS,
   type OpenHandleOptions,
   type RequestSummary,
   type ServerInfo,
@@ -10,7 +11,21 @@ import {
   type SessionListing,
   type SessionState,
 } from "../../base/api/index.ts";
-import { addressProblem, type Clock, codeOf, systemClock, codedError } from "../../base/support/index.ts";
+import {
+  aClock,
+  aCount,
+  addressProblem,
+  aFunction,
+  anObject,
+  aText,
+  checkArgument,
+  checkOptions,
+  type Clock,
+  codedError,
+  codeOf,
+  type OptionChecks,
+  systemClock,
+} from "../../base/support/index.ts";
 import { Http, queryOf } from "./http.ts";
 import { RemoteSession } from "./remote-session.ts";
 
@@ -75,6 +90,8 @@ export interface RemoteAgent extends AgentHandle {
  * ```
  */
 export async function connect(address: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
+  checkArgument("connect", "address", address, aText);
+  checkOptions("connect", options, CONNECT_OPTIONS);
   const { url, code } = readAddress(address);
   const parts = {
     url,
@@ -96,6 +113,20 @@ export async function connect(address: string, options: ConnectOptions = {}): Pr
   return new Remote(http, server);
 }
 
+const CONNECT_OPTIONS = {
+  token: aText,
+  fetch: aFunction,
+  clock: aClock,
+} satisfies OptionChecks<ConnectOptions>;
+
+const REMOTE_OPEN_OPTIONS = { ...OPEN_OPTIONS, model: aText } satisfies OptionChecks<RemoteOpenOptions>;
+
+const LIST_OPTIONS = {
+  limit: aCount(1),
+  before: anObject,
+  search: aText,
+} satisfies OptionChecks<ListSessionsOptions>;
+
 class Remote implements RemoteAgent {
   readonly server: ServerInfo;
   readonly #http: Http;
@@ -106,6 +137,7 @@ class Remote implements RemoteAgent {
   }
 
   async open(options: RemoteOpenOptions = {}): Promise<SessionHandle> {
+    checkOptions("open", options, REMOTE_OPEN_OPTIONS);
     const { id, model, mode } = options;
     const known = id === undefined ? undefined : await this.#state(id, mode);
     return new RemoteSession(this.#http, known ?? (await this.#create(id, model)));
@@ -134,6 +166,7 @@ class Remote implements RemoteAgent {
   }
 
   async list(options: ListSessionsOptions = {}): Promise<readonly SessionListing[]> {
+    checkOptions("list", options, LIST_OPTIONS);
     const { limit, before, search } = options;
     const behind = before === undefined ? undefined : `${before.modifiedAt},${before.id}`;
     const path = `/api/sessions${queryOf({ limit, before: behind, search })}`;

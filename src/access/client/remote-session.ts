@@ -3,25 +3,26 @@
  * server last reported: they are updated while the session is followed, and by every answer.
  */
 
-import type {
-  CompactOptions,
-  Decision,
-  EventsOptions,
-  ExplainOptions,
-  FollowOptions,
-  ForkOptions,
-  HandleSendOptions,
-  Input,
-  ModelView,
-  RebuiltRequest,
-  RequestPreview,
-  RetryOptions,
-  SessionHandle,
-  SessionState,
-  SwitchPreview,
-  Turn,
-  TurnOptions,
-  TurnState,
+import {
+  checkHandleOptions,
+  type CompactOptions,
+  type Decision,
+  type EventsOptions,
+  type ExplainOptions,
+  type FollowOptions,
+  type ForkOptions,
+  type HandleSendOptions,
+  type Input,
+  type ModelView,
+  type RebuiltRequest,
+  type RequestPreview,
+  type RetryOptions,
+  type SessionHandle,
+  type SessionState,
+  type SwitchPreview,
+  type Turn,
+  type TurnOptions,
+  type TurnState,
 } from "../../base/api/index.ts";
 import {
   type ContextUse,
@@ -107,19 +108,23 @@ export class RemoteSession implements SessionHandle {
   }
 
   send(input: Input, options: HandleSendOptions = {}): Turn {
-    const { signal: _signal, turn: _turn, ...rest } = options;
+    checkHandleOptions("send", options);
+    const { signal: _signal, turn: _turn, ready: _ready, bufferEvents: _buffer, ...rest } = options;
     return this.#start("turns", { input, ...rest }, options);
   }
 
   resume(options: TurnOptions = {}): Turn {
+    checkHandleOptions("resume", options);
     return this.#start("resume", undefined, options);
   }
 
   retry(options: RetryOptions = {}): Turn {
+    checkHandleOptions("retry", options);
     return this.#start("retry", { from: options.from }, options);
   }
 
   edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
+    checkHandleOptions("edit", options);
     return this.#start("edit", { seq, input }, options);
   }
 
@@ -137,6 +142,7 @@ export class RemoteSession implements SessionHandle {
     requestId: string,
     options: { readonly argumentsHash?: string | undefined } = {},
   ): Promise<void> {
+    checkHandleOptions("approve", options);
     await this.#answer(requestId, { decision: "allow", argumentsHash: options.argumentsHash });
   }
 
@@ -165,11 +171,13 @@ export class RemoteSession implements SessionHandle {
   }
 
   async checkout(options: { readonly to: number }): Promise<void> {
+    checkHandleOptions("checkout", options);
     await this.#change("checkout", options);
   }
 
   /** The signal ends the wait and asks the server to cancel the compaction, which runs there. */
   async compact(options: CompactOptions = {}): Promise<void> {
+    checkHandleOptions("compact", options);
     const { signal, ...rest } = options;
     const done = this.#change("compact", rest);
     if (signal === undefined) return done;
@@ -187,6 +195,7 @@ export class RemoteSession implements SessionHandle {
   }
 
   async fork(options: ForkOptions = {}): Promise<SessionHandle> {
+    checkHandleOptions("fork", options);
     return new RemoteSession(this.#http, await this.#http.post<SessionState>(`${this.#path}/fork`, options));
   }
 
@@ -194,11 +203,13 @@ export class RemoteSession implements SessionHandle {
     return this.#http.get(`${this.#path}/switch${queryOf({ model: name })}`);
   }
 
-  preview(options: { readonly model?: string } = {}): Promise<RequestPreview> {
+  async preview(options: { readonly model?: string } = {}): Promise<RequestPreview> {
+    checkHandleOptions("preview", options);
     return this.#http.get(`${this.#path}/preview${queryOf({ model: options.model })}`);
   }
 
   async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
+    checkHandleOptions("explain", options);
     const path = `${this.#path}/explain${queryOf({ request: options.request })}`;
     return (await this.#http.get<{ readonly decisions: readonly Decision[] }>(path)).decisions;
   }
@@ -218,6 +229,7 @@ export class RemoteSession implements SessionHandle {
   }
 
   async *events(options: EventsOptions = {}): AsyncGenerator<LoggedEvent> {
+    checkHandleOptions("events", options);
     const { after = -1, path = "all" } = options;
     const log = `${this.#path}/log${queryOf({ after, path })}`;
     const { body } = await this.#http.open(log, "application/x-ndjson", this.#closing.signal);
@@ -226,6 +238,7 @@ export class RemoteSession implements SessionHandle {
   }
 
   async *follow(options: FollowOptions = {}): AsyncGenerator<SessionEvent> {
+    checkHandleOptions("follow", options);
     const ended = new AbortController();
     const stop = (): void => ended.abort();
     const signals = [options.signal, this.#closing.signal];
@@ -271,6 +284,8 @@ export class RemoteSession implements SessionHandle {
   /** With an id of ours the request may be sent twice. A resumed turn already has its id. */
   #start(route: string, body: object | undefined, options: TurnOptions): Turn {
     if (this.#closing.signal.aborted) throw codedError("log_closed", `session "${this.id}" is closed`);
+    if (options.ready !== undefined)
+      throw codedError("options_invalid", `${route}: ready works only in a local session: omit it`);
     const { turn = this.#ids.next("tn"), signal } = options;
     const path = `${this.#path}/${route}`;
     return new RemoteTurn({

@@ -7,7 +7,10 @@ import { getRequestListener } from "@hono/node-server";
 
 import { HTTP_API_VERSION, type ServerInfo } from "../../base/api/index.ts";
 import {
+  checkArgument,
+  checkOptions,
   type Clock,
+  codedError,
   codeOf,
   type Given,
   listenProblem,
@@ -15,7 +18,6 @@ import {
   systemClock,
   type ThroughlineError,
   withDefaults,
-  codedError,
 } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
@@ -30,6 +32,7 @@ import { bundleExport, type ExportSession } from "./exported.ts";
 import { type Denial, denialOf, isLogin, LOGIN_PATH, TOO_MANY_WRONG_KEYS } from "./gate.ts";
 import type { AgentFor } from "./hosted-session.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
+import { SERVER_OPTIONS } from "./option-checks.ts";
 import { findPage, LOGIN_NEEDED } from "./page.ts";
 import { awaitContinue } from "./read-body.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
@@ -116,6 +119,9 @@ const GRACE_MS = 2000;
  * ```
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  checkOptions("startServer", options, SERVER_OPTIONS);
+  checkArgument("startServer", "store", options.store, SERVER_OPTIONS.store);
+  checkArgument("startServer", "agent", options.agent, SERVER_OPTIONS.agent);
   const keys = new AccessKeys(options.token);
   const problem = options.onProblem ?? (() => undefined);
   const page = findPage(options.page);

@@ -92,7 +92,7 @@ function refused({ where, path, code }: OptionPlace, value: unknown, use: string
 }
 
 /** Options whose values may be keys. Their values are never repeated in a message. */
-const SECRET = /key|secret|token|header|url|account/i;
+const SECRET = /(?:key|secrets?|token|url)$|headers|accounts/i;
 const MOST_SHOWN = 60;
 
 /** A value as a message shows it: short and on one line. */

@@ -3,7 +3,7 @@
  * would cause, and what to do. Payloads are not decrypted and not needed.
  */
 
-import { codedError } from "../../base/support/index.ts";
+import { anything, checkOptions, codedError, type OptionChecks } from "../../base/support/index.ts";
 import {
   CHAT_VENDORS,
   type ChatTraits,
@@ -26,6 +26,12 @@ export interface HistoryOptions {
   readonly vendor?: string | undefined;
 }
 
+// An unknown format or vendor has an error code of its own.
+export const HISTORY_OPTIONS = {
+  format: anything,
+  vendor: anything,
+} satisfies OptionChecks<HistoryOptions>;
+
 /** What `checkHistory` found. */
 export interface CheckedHistory {
   readonly format: FormatName;
@@ -41,6 +47,7 @@ export interface CheckedHistory {
 
 /** Checks a raw history against every numbered rule of its dialect. Throws `input_invalid` for an unknown format. */
 export function checkHistory(content: string | Uint8Array, options: HistoryOptions = {}): CheckedHistory {
+  checkOptions("checkHistory", options, HISTORY_OPTIONS);
   const history = openHistory(content, options.format);
   const { format, version, dialect, pieces } = history;
   return {

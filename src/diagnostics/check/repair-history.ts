@@ -4,7 +4,14 @@
  * violations is returned unchanged.
  */
 
-import { damageFindings, type HistoryOptions, notesOf, violationsOf } from "./check-history.ts";
+import { aFlag, aText, checkOptions, type OptionChecks } from "../../base/support/index.ts";
+import {
+  damageFindings,
+  HISTORY_OPTIONS,
+  type HistoryOptions,
+  notesOf,
+  violationsOf,
+} from "./check-history.ts";
 import { type Finding, findingsOf } from "./findings.ts";
 import { openHistory } from "./formats/index.ts";
 import type { FormatName } from "./formats/names.ts";
@@ -23,6 +30,12 @@ export interface RepairOptions extends HistoryOptions {
   /** Removes all payloads that only their maker can read, for a history that moves to another model or account. */
   readonly dropReasoning?: boolean | undefined;
 }
+
+const REPAIR_OPTIONS = {
+  ...HISTORY_OPTIONS,
+  error: aText,
+  dropReasoning: aFlag,
+} satisfies OptionChecks<RepairOptions>;
 
 /** A change that a repair made. */
 export interface Change {
@@ -61,6 +74,7 @@ const MOST_ROUNDS = 100;
 
 /** Makes the smallest change to a raw history after which every rule holds. Invents no id and no payload. */
 export function repairHistory(content: string | Uint8Array, options: RepairOptions = {}): RepairedHistory {
+  checkOptions("repairHistory", options, REPAIR_OPTIONS);
   let history = openHistory(content, options.format);
   const { format } = history;
   const changes: Change[] = [];

@@ -7,7 +7,20 @@ import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 import { isThere } from "../../base/files/index.ts";
-import { type Clock, isThroughlineError, messageOf, systemClock } from "../../base/support/index.ts";
+import {
+  aClock,
+  aFunction,
+  anObject,
+  aNumber,
+  checkArgument,
+  checkOptions,
+  type Clock,
+  isThroughlineError,
+  messageOf,
+  type OptionCheck,
+  type OptionChecks,
+  systemClock,
+} from "../../base/support/index.ts";
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
 import { FileLog, type FileLogOptions } from "./file-log.ts";
@@ -38,6 +51,18 @@ export interface FileStoreOptions {
   readonly largestLogBytes?: number | undefined;
 }
 
+const aFolder: OptionCheck = (value) =>
+  typeof value === "string" && value !== ""
+    ? undefined
+    : 'the path of a folder, such as fileStore("sessions")';
+
+const FILE_STORE_OPTIONS = {
+  clock: aClock,
+  io: anObject,
+  watch: aFunction,
+  largestLogBytes: aNumber(1),
+} satisfies OptionChecks<FileStoreOptions>;
+
 /**
  * Returns a store that keeps each session in one JSONL file of a folder. The folder is created with the first session.
  *
@@ -52,6 +77,8 @@ export interface FileStoreOptions {
  * ```
  */
 export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
+  checkArgument("fileStore", "folder", folder, aFolder);
+  checkOptions("fileStore", options, FILE_STORE_OPTIONS);
   const root = resolve(folder);
   const clock = options.clock ?? systemClock;
   const io = options.io ?? systemFileIo;

@@ -6,7 +6,15 @@
 import { createHash } from "node:crypto";
 
 import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
-import { addAll, type Clock, codedError, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import {
+  aClock,
+  addAll,
+  checkOptions,
+  type Clock,
+  codedError,
+  systemClock,
+  ThroughlineError,
+} from "../../base/support/index.ts";
 import { SessionFacts, type StoredSummary, summaryOf } from "../facts/index.ts";
 import { changesOf, type NewRows } from "./changes.ts";
 import { linesFrom } from "./line-framing.ts";
@@ -67,6 +75,7 @@ function notifyReaders({ rings }: Kept): void {
  * ```
  */
 export function memoryStore(options: { readonly clock?: Clock | undefined } = {}): Store {
+  checkOptions("memoryStore", options, { clock: aClock });
   const clock = options.clock ?? systemClock;
   const kept = new Map<string, Kept>();
   const closing = new AbortController();

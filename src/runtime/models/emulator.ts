@@ -4,8 +4,10 @@
  */
 
 import type { Effort } from "../../base/events/index.ts";
+import { checkOptions } from "../../base/support/index.ts";
 import type { Emulator, EmulatorOptions } from "../../emulator/index.ts";
 import { createModel, type ProviderTool, type Model } from "../providers/index.ts";
+import { EMULATOR_OPTIONS } from "./option-checks.ts";
 import { priced } from "./prices.ts";
 
 /** Options of `emulator`: those of `startEmulator`, and which model it emulates. */
@@ -63,6 +65,7 @@ export function emulatedProfile(model: string): string {
  * ```
  */
 export function emulator(options: EmulatorModelOptions = {}): Model {
+  checkOptions("emulator", options, EMULATOR_OPTIONS);
   const { model = DEFAULT_MODEL, effort, providerTools, onStart, ...emulatorOptions } = options;
   let started: Promise<Emulator> | undefined;
   const profile = emulatedProfile(model);

@@ -1,7 +1,13 @@
 /** A model on a named endpoint. Options override the environment, and the environment overrides the table. */
 
 import type { Effort } from "../../base/events/index.ts";
-import { addressProblem, codedError, type JsonObject } from "../../base/support/index.ts";
+import {
+  addressProblem,
+  aText,
+  checkArgument,
+  codedError,
+  type JsonObject,
+} from "../../base/support/index.ts";
 import {
   type ApiKey,
   type Capabilities,
@@ -37,6 +43,7 @@ export interface ModelOptions {
 type Rest = Pick<CreateModelOptions, "summary" | "reasoningContext" | "providerTools">;
 
 export function endpointModel(provider: Provider, model: string, options: ModelOptions & Rest): Model {
+  checkArgument(provider.name, "model", model, aText);
   if (model === "") {
     throw codedError("model_invalid", "the model's name is empty");
   }

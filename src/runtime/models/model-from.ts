@@ -1,10 +1,11 @@
 /** `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` accepts it. */
 
 import { type Effort, isEffort } from "../../base/events/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { aText, checkArgument, checkOptions, codedError } from "../../base/support/index.ts";
 import type { ProviderTool, Model } from "../providers/index.ts";
 import { emulator } from "./emulator.ts";
 import { endpointModel } from "./endpoint-model.ts";
+import { MODEL_FROM_OPTIONS } from "./option-checks.ts";
 import { type Provider, PROVIDERS } from "./providers.ts";
 
 /** Options of `modelFrom`. */
@@ -33,6 +34,8 @@ const HUMAN_PACE_MS = 12;
  * ```
  */
 export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
+  checkArgument("modelFrom", "name", name, aText);
+  checkOptions("modelFrom", options, MODEL_FROM_OPTIONS);
   const providers = { ...PROVIDERS, ...options.providers };
   const slash = name.indexOf("/");
   const providerName = slash === -1 ? "" : name.slice(0, slash);

@@ -1,7 +1,9 @@
 /** Models of the vendors whose dialects are supported, and of anything else that speaks one of them. */
 
+import { checkOptions } from "../../base/support/index.ts";
 import type { ProviderTool, Model } from "../providers/index.ts";
 import { endpointModel, type ModelOptions } from "./endpoint-model.ts";
+import { ANTHROPIC_OPTIONS, CHAT_OPTIONS, OPENAI_OPTIONS } from "./option-checks.ts";
 import { PROVIDERS, type Provider } from "./providers.ts";
 
 /** Options of `openai`. */
@@ -28,6 +30,7 @@ export interface OpenAiOptions extends ModelOptions {
  * ```
  */
 export function openai(model: string, options: OpenAiOptions = {}): Model {
+  checkOptions("openai", options, OPENAI_OPTIONS);
   return endpointModel(PROVIDERS["openai"] as Provider, model, options);
 }
 
@@ -53,6 +56,7 @@ export interface AnthropicOptions extends ModelOptions {
  * ```
  */
 export function anthropic(model: string, options: AnthropicOptions = {}): Model {
+  checkOptions("anthropic", options, ANTHROPIC_OPTIONS);
   return endpointModel(PROVIDERS["anthropic"] as Provider, model, options);
 }
 
@@ -70,6 +74,7 @@ export function anthropic(model: string, options: AnthropicOptions = {}): Model 
  * ```
  */
 export function openaiChat(model: string, options: ModelOptions = {}): Model {
+  checkOptions("openaiChat", options, CHAT_OPTIONS);
   const { profile = "openai-chat" } = options;
   const named = typeof profile === "string" ? PROVIDERS[profile] : undefined;
   const provider = named?.profile === profile ? named : (PROVIDERS["openai-chat"] as Provider);

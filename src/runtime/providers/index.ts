@@ -10,6 +10,7 @@ export type { ProviderTool } from "./provider-tools.ts";
 export { namedInError, USER_AFTER_TOOL, USER_AFTER_USER } from "./named-in-error.ts";
 export { HOSTED_RULES } from "./openai-responses/index.ts";
 export { isOutOfService } from "./out-of-service.ts";
+export { aProfile, someCapabilities } from "./option-checks.ts";
 export { costOf, type Price } from "./price.ts";
 export { readAnswer } from "./read-answer.ts";
 export { type ProfileName, PROFILES } from "./profiles/index.ts";

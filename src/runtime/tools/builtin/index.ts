@@ -2,6 +2,14 @@
 
 import { resolve } from "node:path";
 
+import {
+  aList,
+  anObject,
+  aText,
+  checkArgument,
+  checkOptions,
+  type OptionChecks,
+} from "../../../base/support/index.ts";
 import type { Tool } from "../tool.ts";
 import { editFile } from "./edit-file.ts";
 import { listFiles } from "./list-files.ts";
@@ -9,6 +17,12 @@ import { readFile } from "./read-file.ts";
 import { runCommand, type RunCommandOptions } from "./run-command.ts";
 import { searchFiles } from "./search-files.ts";
 import { writeFile } from "./write-file.ts";
+
+const BUILTIN_OPTIONS = {
+  cwd: aText,
+  env: anObject,
+  secretEnvNames: aList(aText, "names of variables"),
+} satisfies OptionChecks<Omit<RunCommandOptions, "graceMs">>;
 
 /**
  * Returns tools that list, read, search, write and edit files and run commands, confined to `cwd` (SECURITY.md).
@@ -25,6 +39,8 @@ import { writeFile } from "./write-file.ts";
  * ```
  */
 export function builtinTools(options: Omit<RunCommandOptions, "graceMs">): readonly Tool[] {
+  checkOptions("builtinTools", options, BUILTIN_OPTIONS);
+  checkArgument("builtinTools", "cwd", options.cwd, aText);
   const cwd = resolve(options.cwd); // a later chdir must not move the boundary
   return [
     listFiles(cwd),

@@ -1,0 +1,60 @@
+/** What `startServer` accepts. */
+
+import {
+  aClock,
+  aFunction,
+  aList,
+  aNumber,
+  aPort,
+  aText,
+  isObject,
+  nested,
+  type OptionCheck,
+  type OptionChecks,
+} from "../../base/support/index.ts";
+import type { ServerLimits } from "./limits.ts";
+import type { ServerOptions } from "./start-server.ts";
+
+const anAgent: OptionCheck = (value) =>
+  typeof value === "function" || (isObject(value) && typeof value["open"] === "function")
+    ? undefined
+    : "an agent from createAgent(…), or a function that returns one";
+
+const aStore: OptionCheck = (value) => {
+  if (typeof value === "string") return `a store: fileStore(${JSON.stringify(value)})`;
+  const fits = isObject(value) && typeof value["open"] === "function" && typeof value["list"] === "function";
+  return fits ? undefined : "a store: fileStore(…) or memoryStore()";
+};
+
+const limit = aNumber(0);
+
+export const SERVER_OPTIONS = {
+  store: aStore,
+  agent: anAgent,
+  host: aText,
+  port: aPort,
+  allowHosts: aList(aText, "host names"),
+  token: aText,
+  page: aText,
+  info: nested({ model: aText, models: aList(aText, "model names"), cwd: aText } satisfies OptionChecks<
+    NonNullable<ServerOptions["info"]>
+  >),
+  exportSession: aFunction,
+  costOf: aFunction,
+  clock: aClock,
+  releaseMs: aNumber(0),
+  limits: nested({
+    headMs: limit,
+    requestMs: limit,
+    headBytes: limit,
+    connections: limit,
+    pipelined: limit,
+    strangerMs: limit,
+    strangerBytes: limit,
+    lingerBytes: limit,
+    lingerMs: limit,
+    wrongKeys: limit,
+    stuckMs: limit,
+  } satisfies OptionChecks<ServerLimits>),
+  onProblem: aFunction,
+} satisfies OptionChecks<ServerOptions>;
