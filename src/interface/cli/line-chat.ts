@@ -5,7 +5,7 @@
 
 import { createInterface, type Interface } from "node:readline/promises";
 
-import type { SessionHandle, Turn } from "../../base/api/index.ts";
+import type { Input, SessionHandle, Turn } from "../../base/api/index.ts";
 import type { PermissionRequest } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf, unmistakableLine } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
@@ -46,6 +46,7 @@ export async function lineChat(options: LineChatOptions): Promise<ChatEnd> {
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send the line; a line typed while a turn runs is sent after it"],
+  ["/now TEXT while a turn runs", "sends the text into that turn"],
   ["Ctrl-C stops a turn", "at the prompt it exits, like Ctrl-D"],
 ];
 
@@ -61,6 +62,8 @@ class LineChat {
   #outcome: ChatEnd | undefined;
   /** Lines typed while a turn ran. They are sent after it ends and never answer a question. */
   readonly #typedAhead: string[] = [];
+  /** Messages that were sent into the running turn. */
+  readonly #steered: { readonly turn: Turn; readonly text: string }[] = [];
 
   constructor(options: LineChatOptions) {
     const { terminal, signal } = options;
@@ -69,7 +72,7 @@ class LineChat {
     this.#facts = new SessionFacts(options.ports.costOf);
     this.#lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stdout) });
     this.#lines.on("SIGINT", () => this.#interrupt());
-    this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only lines that answer no question arrive here
+    this.#lines.on("line", (line) => this.#typed(line.trim())); // only lines that answer no question arrive here
     signal.addEventListener("abort", () => this.#leave(), { once: true });
     this.#host = this.#createHost();
   }
@@ -105,7 +108,8 @@ class LineChat {
     const after = await lastSeq(handle);
     for await (const event of handle.follow({ after, signal: AbortSignal.any([signal, stop.signal]) })) {
       if (event.type === "reset") this.#say("The session was reset to an earlier state. Here is all of it:");
-      if (event.type === "user_message") this.#say(`› ${this.#textOf(event.content)}`);
+      if (event.type === "user_message")
+        this.#say(`${event.steer === undefined ? "›" : "↪"} ${this.#textOf(event.content)}`);
       if (event.type === "assistant_message") this.#terminal.stdout.write(`${inert(event.text)}\n`);
       show(event);
     }
@@ -114,6 +118,41 @@ class LineChat {
 
   #textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
     return content.map(({ type, text }) => text ?? `[${type}]`).join(" ");
+  }
+
+  /** A line that was typed while a turn runs. It waits for the end of the turn, unless it says that it must not. */
+  #typed(line: string): void {
+    const [, text] = NOW.exec(line) ?? [];
+    if (text === undefined || this.#turn === undefined) this.#typedAhead.push(line);
+    else this.#steer(text);
+  }
+
+  #steer(text: string): void {
+    const { handle } = this.#options;
+    const input = this.#inputOf(text);
+    if (this.#turn === undefined) {
+      this.#turn = handle.send(input);
+      return;
+    }
+    try {
+      this.#steered.push({ turn: handle.send(input, { whenBusy: "steer" }), text });
+      this.#say("Sent; it joins the turn before its next request.");
+    } catch (error) {
+      this.#say(problemOf(error));
+    }
+  }
+
+  /** A message that joined is shown with its turn. One that was too late is answered in its own turn, shown next. */
+  async #showSteered(): Promise<void> {
+    for (let next = this.#steered.shift(); next !== undefined; next = this.#steered.shift()) {
+      if (this.#facts.steered.has(next.turn.id)) continue;
+      this.#say(`${this.#prompt()}${next.text}`);
+      await this.#show(next.turn);
+    }
+  }
+
+  #inputOf(text: string): Input {
+    return this.#options.ports.inputOf?.(text, (notice) => this.#say(notice)) ?? text;
   }
 
   #nextTyped(): string | undefined {
@@ -156,14 +195,14 @@ class LineChat {
   async #handle(line: string): Promise<void> {
     try {
       if (!(await runSlashCommand(line, this.#host))) {
-        const { handle, ports } = this.#options;
-        this.#turn = handle.send(ports.inputOf?.(line, (text) => this.#say(text)) ?? line);
+        this.#turn = this.#options.handle.send(this.#inputOf(line));
       }
       if (this.#turn !== undefined) await this.#show(this.#turn);
+      await this.#showSteered();
     } catch (error) {
       this.#turn = undefined;
       if (!isThroughlineError(error)) throw error;
-      this.#say(`${error.message} [${error.code}]`);
+      this.#say(problemOf(error));
     }
   }
 
@@ -181,6 +220,7 @@ class LineChat {
       help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS, 80)}`),
       // The outcome of a choice says what there is to know about it.
       choose: (title, choices) => this.#choose(title, choices),
+      steer: (text) => this.#steer(text),
       started: (turn) => {
         this.#turn = turn;
       },
@@ -218,6 +258,8 @@ class LineChat {
         midLine = true;
         continue;
       }
+      if (event.type === "user_message" && event.steer !== undefined)
+        this.#say(`${this.#options.spoken ? "Joined the turn:" : "↪"} ${this.#textOf(event.content)}`);
       if (midLine && event.type === "text_end") {
         this.#terminal.stdout.write("\n");
         midLine = false;
@@ -272,6 +314,12 @@ class LineChat {
   #say(text: string): void {
     wrapped(this.#terminal.stderr).write(`${this.#terminal.dim(inert(text))}\n`);
   }
+}
+
+const NOW = /^\/now\s+([^]+)$/;
+
+function problemOf(error: unknown): string {
+  return isThroughlineError(error) ? `${error.message} [${error.code}]` : messageOf(error);
 }
 
 async function lastSeq(handle: SessionHandle): Promise<number> {

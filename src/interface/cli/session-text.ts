@@ -1,6 +1,6 @@
 /** Renders a session as text, from the same blocks that every interface draws. */
 
-import { type Block, formatDuration, reasoningLabel } from "../fragments/index.ts";
+import { type Block, formatDuration, reasoningLabel, type UserBlock } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 
 export interface SessionTextOptions {
@@ -29,7 +29,7 @@ function seenOnly(block: Block): boolean {
 function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
   switch (block.kind) {
     case "user":
-      return ["", `${block.by === "person" ? "›" : "‹runtime›"} ${inert(block.text)}  [${block.seq}]`];
+      return ["", `${signOf(block)} ${inert(block.text)}  [${block.seq}]`];
     case "reasoning": {
       if (options.reasoning === "none") return [];
       const label = `▸ ${reasoningLabel(block)}`;
@@ -68,4 +68,9 @@ function indented(text: string | undefined): readonly string[] {
     : inert(text)
         .split("\n")
         .map((line) => `  ${line}`);
+}
+
+function signOf({ by, steer }: UserBlock): string {
+  if (by !== "person") return "‹runtime›";
+  return steer === true ? "↪" : "›";
 }

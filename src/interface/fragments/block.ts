@@ -25,6 +25,8 @@ export interface UserBlock extends Base {
   readonly seq: number;
   readonly text: string;
   readonly by: "person" | "runtime";
+  /** True if the message joined a running turn. */
+  readonly steer?: boolean | undefined;
 }
 
 /** A run of adjacent reasoning items of one response. */

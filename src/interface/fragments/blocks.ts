@@ -58,6 +58,7 @@ export class BlockList {
           seq: fragment.seq,
           text: fragment.text,
           by: fragment.by,
+          ...(fragment.steer === true ? { steer: true } : {}),
         });
         break;
       case "notice":

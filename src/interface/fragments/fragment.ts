@@ -17,6 +17,8 @@ export type Fragment =
       readonly at: string;
       readonly text: string;
       readonly by: "person" | "runtime";
+      /** True if the message joined a running turn. */
+      readonly steer?: boolean | undefined;
     }
   | {
       readonly type: "response_start";

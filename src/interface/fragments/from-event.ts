@@ -64,7 +64,16 @@ function live(event: EphemeralEvent): readonly Fragment[] {
 function history(event: CanonicalEvent): readonly Fragment[] {
   switch (event.type) {
     case "user_message":
-      return [{ type: "user", seq: event.seq, at: event.at, text: textOf(event.content), by: event.by }];
+      return [
+        {
+          type: "user",
+          seq: event.seq,
+          at: event.at,
+          text: textOf(event.content),
+          by: event.by,
+          ...(event.steer === undefined ? {} : { steer: true }),
+        },
+      ];
     case "response_start": {
       const { seq, response, turn, step, attempt, origin } = event;
       const leftOut =

@@ -85,6 +85,7 @@ class App {
       dialog: this.#dialog,
       picker: () => this.#picker,
       command: (line) => void this.#handle(line),
+      steer: (text) => this.#submit(text, "steer"),
       suspend: () => void this.#suspend(),
       end: (outcome) => this.#end(outcome),
     });
@@ -122,7 +123,10 @@ class App {
       if (first !== undefined && first !== "") this.#submit(first);
       this.#painter.draw();
       const outcome = await this.#ended;
-      const typed = [...this.#session.queue, this.#editor.text, this.#dialog.typed];
+      const { queue, steering } = this.#session;
+      // A server keeps what it was sent; a session of this process ends with it.
+      const onTheWay = this.#options.files === undefined ? [] : steering;
+      const typed = [...onTheWay, ...queue, this.#editor.text, this.#dialog.typed];
       const unsent = typed.filter((text) => text.trim() !== "");
       return { ...outcome, unsent, working: this.#session.busy };
     } finally {
@@ -142,7 +146,9 @@ class App {
 
   #showHistory(): void {
     const { blocks } = this.#session;
-    const messages = blocks.flatMap((block, at) => (block.kind === "user" ? [at] : []));
+    const messages = blocks.flatMap((block, at) =>
+      block.kind === "user" && block.steer !== true ? [at] : [],
+    );
     const from = messages.at(-SHOWN_TURNS) ?? 0;
     if (from === 0) return;
     this.#painter.skip(blocks.slice(0, from));
@@ -166,14 +172,14 @@ class App {
     this.#painter.detach(words);
   }
 
-  #submit(text: string): void {
+  #submit(text: string, how: "send" | "steer" = "send"): void {
     if (text === "") {
       this.#enterAlone();
       return;
     }
     this.#options.history.add(text);
     this.#editor.remember(text);
-    void this.#handle(text);
+    void this.#handle(text, how);
   }
 
   #enterAlone(): void {
@@ -183,9 +189,9 @@ class App {
     this.#painter.schedule();
   }
 
-  async #handle(text: string): Promise<void> {
+  async #handle(text: string, how: "send" | "steer" = "send"): Promise<void> {
     try {
-      if (!(await runSlashCommand(text, this.#host))) this.#session.send(text);
+      if (!(await runSlashCommand(text, this.#host))) this.#session[how](text);
     } catch (error) {
       this.#painter.note(problemText(error));
     }
@@ -246,6 +252,7 @@ class App {
           });
           this.#painter.schedule();
         }),
+      steer: (text) => session.steer(text),
       started: (turn) => session.started(turn),
       rewrite: ({ seq, text }) => {
         session.rewriting = seq;

@@ -40,7 +40,8 @@ function userRows(block: UserBlock, width: number, { style }: View): Rows {
   const paint = block.by === "person" ? style.bold : style.dim;
   // The runtime's requests to the model are always the same, so their first rows identify them.
   const rows = block.by === "person" ? whole : head(whole, 3, (more) => `… ${count(more, "more row")}`);
-  return rows.map((row, at) => `${style.accent(at === 0 ? "› " : "  ")}${paint(row)}`);
+  const sign = block.steer === true ? "↪ " : "› ";
+  return rows.map((row, at) => `${style.accent(at === 0 ? sign : "  ")}${paint(row)}`);
 }
 
 /** Renders part of an answer. Commentary is dimmed, never hidden (failures.md U07). */

@@ -42,6 +42,8 @@ export interface CommandHost {
     choices: readonly Choice[],
     about?: (value: string) => Promise<string>,
   ) => Promise<string | undefined>;
+  /** Sends a message into the running turn, or as usual if none is running. */
+  readonly steer: (text: string) => void;
   /** Called when a command has started a turn. */
   readonly started: (turn: Turn) => void;
   /** Puts a message where it can be changed. When sent, it replaces the one at `seq`. */
@@ -73,6 +75,7 @@ export const COMMANDS: readonly Command[] = [
     about: "finish an interrupted turn, or open another session",
     run: resume,
   },
+  { name: "/now", argument: "text", about: "send a message into the running turn; key: Ctrl+S", run: now },
   { name: "/fork", about: "continue in a copy of this session", needsQuiet: true, run: fork },
   {
     name: "/retry",
@@ -201,6 +204,11 @@ function sessionNamed(sessions: readonly SessionSummary[], wanted: string): stri
       ? `no session "${wanted}"; /resume without a name lists them`
       : `"${wanted}" matches ${matches.length} sessions; give more of the id`,
   );
+}
+
+function now({ steer }: CommandHost, argument: string): void {
+  if (argument === "") throw codedError("usage", "give a message: /now TEXT");
+  steer(argument);
 }
 
 async function fork(host: CommandHost): Promise<void> {

@@ -11,7 +11,11 @@ import type { Style } from "./style.ts";
 import { fit, wrap } from "./terminal-library.ts";
 
 export interface FooterParts {
+  /** Messages on their way into the running turn. */
+  readonly steering?: readonly string[];
   readonly queue: readonly string[];
+  /** Whether a message is being typed. */
+  readonly typing?: boolean;
   /** What the queue waits for. */
   readonly waits: "turn" | "server" | "person";
   readonly workingMs: number | undefined;
@@ -39,21 +43,23 @@ export function footer(parts: FooterParts, width: number, height: number, style:
   const status = take(parts.status);
   const rules = take([rule]);
   const queue = take(queueRows(parts, width, style));
+  const steering = take(steeringRows(parts, width, style));
   const space = take([""]);
   // Keep the input last: when a terminal gets narrower it wraps rows, and some terminals (xterm.js) then count rows below
   // the cursor as if they were above it. With the input last, moving up by the wrapped rows is right everywhere.
-  const before = [...space, ...queue, ...working, ...hint, ...status, ...rules, ...parts.above];
+  const before = [...space, ...steering, ...queue, ...working, ...hint, ...status, ...rules, ...parts.above];
   return {
     rows: [...before, ...input],
     cursor: { row: before.length + parts.input.cursor.row, column: parts.input.cursor.column },
   };
 }
 
-function workingRows({ workingMs, queue }: FooterParts, width: number, style: Style): Rows {
+function workingRows({ workingMs, queue, typing }: FooterParts, width: number, style: Style): Rows {
   if (workingMs === undefined) return [];
   const time = workingMs < 1000 ? "" : ` ${formatDuration(workingMs)}`;
   const queued = queue.length === 0 ? "" : ` · ${queue.length} queued`;
-  return [fit(`${style.accent("●")} Working${time} ${style.dim(`· Esc stops${queued}`)}`, width)];
+  const steer = typing === true ? " · Ctrl+S sends now" : "";
+  return [fit(`${style.accent("●")} Working${time} ${style.dim(`· Esc stops${steer}${queued}`)}`, width)];
 }
 
 const SHOWN = 3;
@@ -63,6 +69,15 @@ const HOW = {
   server: "Sent when the server is back; Alt+Up to edit them",
   person: "On hold: Enter to send them, Alt+Up to edit them",
 } as const;
+
+function steeringRows({ steering = [] }: FooterParts, width: number, style: Style): Rows {
+  if (steering.length === 0) return [];
+  const shown = steering.slice(0, SHOWN).map((text) => fit(style.dim(`  ↪ ${inertLine(text, 500)}`), width));
+  const more = steering.length > SHOWN ? [style.dim(`  ↪ and ${steering.length - SHOWN} more`)] : [];
+  return [...shown, ...more, ...indent(wrap(JOINS, width - 2), "  ").map((row) => style.dim(row))];
+}
+
+const JOINS = "Sent; joins the turn before its next request";
 
 function queueRows({ queue, waits }: FooterParts, width: number, style: Style): Rows {
   if (queue.length === 0) return [];

@@ -26,7 +26,9 @@ export function inputArea(parts: InputAreaParts, width: number, height: number):
   const prompt = dialog.render(width, Math.max(5, height - 3), style);
   const told = (text: string, paint: Paint): Rows => wrap(text, width).map((row) => paint(row));
   const shared = {
+    steering: session.steering,
     queue: session.queue,
+    typing: editor.text.trim() !== "",
     waits: session.waits,
     workingMs: prompt === undefined ? session.busyFor : undefined,
     hint,

@@ -20,6 +20,8 @@ export interface KeyboardParts {
   readonly dialog: PermissionDialog;
   readonly picker: () => Picker | undefined;
   readonly command: (line: string) => void;
+  /** Sends the message into the running turn. */
+  readonly steer: (text: string) => void;
   readonly suspend: () => void;
   readonly end: (outcome: ChatEnd) => void;
 }
@@ -58,6 +60,7 @@ export class Keyboard {
     else if (dialog.hasKeys) dialog.key(data);
     else if (isKey(data, "ctrl+d") && editor.text === "") this.#parts.end({ type: "leave" });
     else if (isKey(data, "ctrl+l")) this.#parts.command("/model");
+    else if (isKey(data, "ctrl+s")) this.#steer();
     else if (isKey(data, "alt+up")) this.#takeBack();
     else if (isKey(data, "ctrl+j")) editor.key("\n");
     else {
@@ -76,8 +79,7 @@ export class Keyboard {
     this.#armed = true;
     const { text } = editor;
     if (session.stoppable) {
-      session.held = session.queue.length > 0;
-      session.stop();
+      session.stopAndHold();
       this.hint = "Stopping. Press Ctrl+C again to exit.";
     } else if (text === "") {
       this.hint = "Press Ctrl+C again to exit.";
@@ -98,6 +100,17 @@ export class Keyboard {
       session.rewriting = undefined;
       this.hint = "No longer an edit: Enter sends it as a new message.";
     }
+  }
+
+  #steer(): void {
+    const { editor } = this.#parts;
+    const text = editor.text.trim();
+    if (text === "") {
+      this.hint = "Type a message first; Ctrl+S sends it into the running turn.";
+      return;
+    }
+    editor.text = "";
+    this.#parts.steer(text);
   }
 
   #takeBack(): void {

@@ -4,11 +4,12 @@
  */
 
 import type { SessionHandle, Turn } from "../../base/api/index.ts";
-import type { Branch, PermissionRequest, SessionEvent } from "../../base/events/index.ts";
+import type { Branch, PermissionRequest, SessionEvent, UserMessage } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
 import type { Ports } from "./commands.ts";
+import { Steering } from "./steering.ts";
 
 export interface LiveSessionOptions {
   readonly handle: SessionHandle;
@@ -30,6 +31,7 @@ export class LiveSession {
   readonly #list = new BlockList();
   #facts: SessionFacts;
   #queue: string[] = [];
+  readonly #steering = new Steering();
   #turn: Turn | undefined;
   #busySince: number | undefined;
   /** Turns whose message is in the log. */
@@ -57,6 +59,11 @@ export class LiveSession {
 
   get queue(): readonly string[] {
     return this.#queue;
+  }
+
+  /** Messages on their way into the running turn. */
+  get steering(): readonly string[] {
+    return this.#steering.texts;
   }
 
   get busy(): boolean {
@@ -142,6 +149,24 @@ export class LiveSession {
     this.#options.onChange();
   }
 
+  /** Sends a message into the running turn. If none is running, it is sent as usual. */
+  steer(text: string): void {
+    const { handle, say, giveBack, inputOf, onChange } = this.#options;
+    if (!this.busy || this.away || handle.access === "read" || this.rewriting !== undefined) {
+      this.send(text);
+      return;
+    }
+    try {
+      const turn = handle.send(inputOf?.(text, say) ?? text, { whenBusy: "steer" });
+      this.#steering.add(turn, text);
+      void this.#awaitSteered(turn, text);
+    } catch (error) {
+      say(problemText(error));
+      giveBack(text);
+    }
+    onChange();
+  }
+
   /** Called when a turn was started, here or by a command. `text` is given back if the turn never begins. */
   started(turn: Turn, text?: string): void {
     this.#turn = turn;
@@ -173,6 +198,13 @@ export class LiveSession {
     handle.cancel().catch((error: unknown) => say(messageOf(error)));
   }
 
+  /** Stops the turn and holds everything that waits for it. */
+  stopAndHold(): void {
+    this.held = this.#queue.length > 0 || this.steering.length > 0;
+    this.#steering.withdraw();
+    this.stop();
+  }
+
   /** Continues the queue if it was held and no turn is running. */
   release(): void {
     this.held = false;
@@ -191,7 +223,7 @@ export class LiveSession {
   #take(event: SessionEvent): void {
     if (event.type === "reset") this.#reset();
     if (event.type === "branch") this.#branched(event);
-    if (event.type === "user_message" && event.turn !== undefined) this.#begun.add(event.turn);
+    if (event.type === "user_message") this.#saw(event);
     this.facts.add([event]);
     this.#list.add([event]);
     if (event.type === "turn_end") {
@@ -200,6 +232,14 @@ export class LiveSession {
       this.#ended();
     }
     this.#options.onChange();
+  }
+
+  #saw({ turn, steer }: UserMessage): void {
+    for (const id of [turn, steer]) {
+      if (id === undefined) continue;
+      this.#begun.add(id);
+      this.#steering.done(id);
+    }
   }
 
   /** Called when the log was replaced; its events follow again from the start. */
@@ -234,6 +274,25 @@ export class LiveSession {
       this.#hold();
       this.#options.say(problemText(error));
       if (text !== undefined && !this.#begun.has(turn.id)) this.#options.giveBack(text);
+    }
+    this.#ended();
+  }
+
+  async #awaitSteered(turn: Turn, text: string): Promise<void> {
+    const { say, giveBack } = this.#options;
+    try {
+      const { status, error } = await turn.result();
+      const never = this.#steering.done(turn.id) && !this.#begun.has(turn.id);
+      if (never && status === "cancelled") this.#queue.unshift(text);
+      else if (never && status !== "completed") {
+        giveBack(text);
+        say(`Not sent: ${error?.message ?? status} [${error?.code ?? "internal"}]`);
+      }
+    } catch (error) {
+      // Only a server's turn fails here: it was refused, or the server cannot be reached.
+      const never = this.#steering.done(turn.id) && !this.#begun.has(turn.id);
+      say(problemText(error));
+      if (never) giveBack(text);
     }
     this.#ended();
   }

@@ -97,7 +97,9 @@ export class Painter {
     const blocks = this.#options.blocks();
     this.#printed.update(blocks);
     const said = `${NAMES[folds]} ${open ? "unfolded" : "folded"}`;
-    const begin = blocks.findLastIndex((block) => block.kind === "user" && block.by === "person");
+    const begin = blocks.findLastIndex(
+      (block) => block.kind === "user" && block.by === "person" && block.steer !== true,
+    );
     const turn = blocks.slice(Math.max(0, begin));
     if (open && !this.#printed.folds(folds) && this.#printed.isLeftBehind(folds, open, turn)) {
       this.#printed.note(`↩ The last turn again, ${NAMES[folds].toLowerCase()} unfolded`);
