@@ -1,4 +1,6 @@
 /** User operations on a history: other models, branches, forks, cuts, summaries. */
+import { importHistory } from "../../src/diagnostics/import/index.ts";
+import { fileStore } from "../../src/index.ts";
 import { chat, ended, eventsOf, messages, responses, say, session, thought } from "./session.mjs";
 
 const lastMessage = async (opened) =>
@@ -117,4 +119,28 @@ export const histories = {
           await ask(`What is the weather in ${city}? ${"It matters much. ".repeat(30)}`);
       },
     ),
+  "imported-history": async (id, folder) => {
+    const history = [
+      { role: "user", content: "What is the weather in Paris?" },
+      {
+        role: "assistant",
+        content: null,
+        reasoning_content: "Paris is a city.",
+        tool_calls: [
+          {
+            id: "call_1",
+            type: "function",
+            function: { name: "get_weather", arguments: '{"city":"Paris"}' },
+          },
+          { id: "call_2", type: "function", function: { name: "get_weather", arguments: "{}" } },
+        ],
+      },
+      { role: "tool", tool_call_id: "call_1", content: "sunny" },
+      { role: "assistant", content: "It is sunny." },
+    ];
+    await importHistory(fileStore(folder), JSON.stringify(history), { id, name: "history.json" });
+    await session(id, folder, { model: responses() }, async (_, { ask }) => {
+      await ask("Thanks");
+    });
+  },
 };

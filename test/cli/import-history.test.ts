@@ -79,8 +79,10 @@ describe("another tool's history", () => {
     const ran = await importing(place, [place.write("t.jsonl", claudeCode(story))]);
     expect(ran.code, ran.err).toBe(0);
     const { id, events } = await onlyLog(place);
-    expect(ran.err).toContain("reasoning: 2 thoughts can be read only by the account that made them");
-    expect(ran.err).toContain(`throughline sessions rm ${id}, then import with --from anthropic/emu-claude`);
+    expect(ran.err).toContain("reasoning: 2 thoughts go back only to the account that made them");
+    expect(ran.err).toContain(
+      `throughline sessions rm ${id} --yes, then import with --from anthropic/emu-claude`,
+    );
     expect(eventsOf(events, "response_start").map(({ origin }) => origin)).toEqual(
       Array.from({ length: 2 }, () => ({
         provider: "anthropic",
@@ -128,6 +130,15 @@ describe("another tool's history", () => {
     expect(again.err).toContain(out.trim());
     expect(await importing(place, [file, "--id", "copy"])).toMatchObject({ code: 0, out: "copy\n" });
   });
+});
+
+test("the example of the document prints what it says", async () => {
+  const text = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
+  const [, history = "", shown = ""] =
+    /\$ echo '(.*)' > chat\.json\n\$ throughline sessions import chat\.json\n([^`]*)```/.exec(text) ?? [];
+  const place = newPlace();
+  const ran = await importing(place, [place.write("chat.json", `${history}\n`)]);
+  expect(`${ran.err}${ran.out}`).toBe(shown);
 });
 
 describe("nothing is written for", () => {

@@ -29,6 +29,7 @@ import {
 } from "../../src/index.ts";
 import { type Log, previewFromLog, rebuildRequest } from "../../src/inspect.ts";
 import { blocksOf } from "../../src/interface/fragments/index.ts";
+import { factsOf } from "../../src/runtime/facts/index.ts";
 import { practiceTools } from "./practice-tools.ts";
 
 /** A name that never resolves, so that a test that forgets `towards` reaches nothing. */
@@ -124,7 +125,11 @@ export async function recordOf(log: Log): Promise<LogRecord> {
   const types: Record<string, number> = {};
   for (const event of log.events) types[nameOf(event)] = (types[nameOf(event)] ?? 0) + 1;
   const requests: string[] = [];
-  for (let request = 1; request <= (types["response_start"] ?? 0); request += 1) {
+  for (const { request, imported } of factsOf(log.events).requests) {
+    if (imported) {
+      requests.push("imported");
+      continue;
+    }
     const { body, start, proof } = await rebuildRequest(log, request);
     // Hashes of the rebuilt body, not those that the log states: a change shows even if the proof was not "same".
     requests.push(`${proof} ${hashOf(body)} ${start.prefixHash}`);

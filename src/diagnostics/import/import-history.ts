@@ -6,10 +6,20 @@
 import { createHash } from "node:crypto";
 
 import type { EventDraft, LoggedEvent, Origin } from "../../base/events/index.ts";
-import { type Clock, createIdSource, isoTime, systemClock, VERSION } from "../../base/support/index.ts";
+import {
+  aChoice,
+  aText,
+  checkOptions,
+  type Clock,
+  createIdSource,
+  isoTime,
+  type OptionChecks,
+  systemClock,
+  VERSION,
+} from "../../base/support/index.ts";
 import { type AppendDraft, memoryStore, type Store } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
-import { planRepair, previewFromLog, settingsFor, titleOf } from "../../runtime/session/index.ts";
+import { aModel, planRepair, previewFromLog, settingsFor, titleOf } from "../../runtime/session/index.ts";
 import { type AnswerEntry, FORMATS, type FormatName, type ReadHistory, readHistory } from "../check/index.ts";
 import { type EventCounts, sessionEvents } from "./session-events.ts";
 
@@ -31,6 +41,13 @@ export interface HistorySessionOptions {
 
 /** Options of `importHistory`. */
 export type ImportHistoryOptions = Omit<HistorySessionOptions, "chooseCwd" | "clock">;
+
+const OPTIONS: OptionChecks<ImportHistoryOptions> = {
+  id: aText,
+  format: aChoice(...Object.keys(FORMATS)),
+  from: aModel,
+  name: aText,
+};
 
 /** What was imported, and what of it a model will get. */
 export interface ImportedHistory extends EventCounts {
@@ -66,6 +83,7 @@ export async function importHistory(
   content: string | Uint8Array,
   options: ImportHistoryOptions = {},
 ): Promise<ImportedHistory> {
+  checkOptions("importHistory", options, OPTIONS);
   const { id, events, blobs, report } = await historySession(content, options);
   await store.create(id, { events, blobs });
   return report;

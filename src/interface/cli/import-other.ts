@@ -106,7 +106,7 @@ async function writing(id: string, flags: ImportOtherFlags, write: () => Promise
 
 function reportLines(report: ImportedHistory, from: Model | undefined): readonly string[] {
   const { format, version, messages, responses, openCalls, leftOut, models, id } = report;
-  const by = models.length === 0 ? "" : ` by ${models.join(", ")}`;
+  const by = models.length === 0 ? "" : ` by ${models.map(modelName).join(", ")}`;
   return [
     `imported ${amount(messages, "message")} and ${amount(responses, "answer")}${by} from ${format}${version === undefined ? "" : ` ${version}`}`,
     ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
@@ -120,15 +120,23 @@ function reportLines(report: ImportedHistory, from: Model | undefined): readonly
   ];
 }
 
+/** A file need not say which model answered, or whose it is. */
+function modelName(name: string): string {
+  if (name === "unknown/unknown") return "an unknown model";
+  if (name.endsWith("/unknown")) return `an unknown model of ${name.slice(0, -"/unknown".length)}`;
+  return name.replace(/^unknown\//, "");
+}
+
 /** Says how much of the reasoning a model will get, and what to do about the rest. */
 function thoughtLines(report: ImportedHistory, from: Model | undefined): readonly string[] {
   const { thoughts, thoughtsKept, thoughtsDropped, models, id } = report;
   if (thoughts === 0) return [];
   const all = amount(thoughts, "thought");
   if (from === undefined) {
-    const named = models.find((name) => !name.includes("unknown")) ?? "PROVIDER/MODEL";
+    const named = models.find((name) => !/^unknown\/|\/unknown$/.test(name)) ?? "PROVIDER/MODEL";
+    const [goes, it] = thoughts === 1 ? ["goes", "it"] : ["go", "them"];
     return [
-      `reasoning: ${all} can be read only by the account that made ${thoughts === 1 ? "it" : "them"}, and a file does not say which. The session keeps ${thoughts === 1 ? "it" : "them"}, and models get text, calls and results. If your account made ${thoughts === 1 ? "it" : "them"}: throughline sessions rm ${id}, then import with --from ${named}`,
+      `reasoning: ${all} ${goes} back only to the account that made ${it}, and a file does not say whose that is. The session keeps ${it}; models get text, calls and results. If your account made ${it}: throughline sessions rm ${id} --yes, then import with --from ${named}`,
     ];
   }
   const reasons = Object.entries(thoughtsDropped).map(([reason, count]) => `${count} ${reason}`);

@@ -140,7 +140,7 @@ export function resultText(output: unknown): { readonly text: string; readonly w
   const texts = parts.map((part) => stringOf(part["text"]));
   return {
     text: texts
-      .map((text, at) => text ?? `[${stringOf(parts[at]?.["type"]) ?? "part"} in the log]`)
+      .map((text, at) => text ?? `[${stringOf(parts[at]?.["type"]) ?? "part"} not shown]`)
       .join("\n")
       .toWellFormed(),
     whole: texts.every((text) => text !== undefined),

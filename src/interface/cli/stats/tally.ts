@@ -53,7 +53,8 @@ export class Tally {
     this.sessions += 1;
     const lost = new Map<string, Set<number>>();
     for (const request of facts.requests) {
-      const { start, end, tools } = request;
+      const { start, end, tools, imported } = request;
+      if (imported) continue; // another program sent it, and ran its tools
       if (this.#counts(start)) this.#loss(request, lost);
       if (this.#counts(end)) this.#response(request, end);
       for (const tool of tools) if (this.#counts(tool.result)) this.#call(tool.call.name, tool.result);
