@@ -373,4 +373,25 @@ export const bugs = [
     replace: '    return event.type === "turn_end";\n',
     tests: ["src/runtime/turn/recover.test.ts"],
   },
+  {
+    what: "a call that runs again after a crash starts a second sub-agent",
+    file: "src/runtime/session/sub-session.ts",
+    find: "update(idempotencyKey)",
+    replace: "update(`${idempotencyKey}${Math.random()}`)",
+    tests: ["test/crash/sub-agent.test.ts"],
+  },
+  {
+    what: "a sub-agent that has ended is asked again",
+    file: "src/runtime/session/sub-session.ts",
+    find: "  const ended = last?.end;\n",
+    replace: "  const ended = undefined;\n",
+    tests: ["test/crash/sub-agent.test.ts"],
+  },
+  {
+    what: "the cost of a sub-agent is nobody's",
+    file: "src/runtime/turn/budget.ts",
+    find: "      sum += costUsd ?? 0;\n",
+    replace: "",
+    tests: ["src/runtime/session/agent-tool.test.ts"],
+  },
 ];

@@ -123,6 +123,25 @@ describe("a sub-agent", () => {
     expect(new Set(results.map(({ spent }) => spent?.[0]?.session)).size).toBe(2);
   });
 
+  test("runs inside the parallel wrapper too: one result names both sessions", async () => {
+    const uses = ["one", "two"].map((prompt) => ({
+      recipient_name: "functions.research",
+      parameters: { prompt },
+    }));
+    const all = await family(
+      [{ output: [call("multi_tool_use.parallel", { tool_uses: uses })] }, DONE],
+      [
+        { when: "one", output: [say("first")] },
+        { when: "two", output: [say("second")] },
+      ],
+    );
+    await all.session.send("go").result();
+    const [result, ...others] = ofType(await history(all.session), "tool_result");
+    expect(others).toEqual([]);
+    expect(result?.text).toContain("second");
+    expect(new Set(result?.spent?.map(({ session }) => session)).size).toBe(2);
+  });
+
   test("returns structured output, after one correction by its own model", async () => {
     const Fact = z.object({ city: z.string(), people: z.number() });
     const all = await family(

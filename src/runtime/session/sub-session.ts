@@ -87,7 +87,8 @@ function noAnswer(id: string, { status, reason, error, text = "" }: Partial<Ende
 
 /** What the sub-agent and its own sub-agents have used so far. */
 export function spentBy(log: Log, options: AgentOptions): SubAgentSpent {
-  const facts = factsOf(log.events, knownPrices(new Set([options.model]), options));
+  const models = new Set([options.model, ...(options.fallback ?? [])]);
+  const facts = factsOf(log.events, knownPrices(models, options));
   const below = facts.spent.flatMap(({ usage, subAgent }) => (subAgent === undefined ? [] : [usage]));
   return { session: log.session, usage: below.reduce(addUsage, facts.usage), costUsd: facts.costUsd };
 }
