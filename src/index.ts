@@ -3,6 +3,7 @@
 export type {
   CompactOptions,
   CompletedTurn,
+  EditOptions,
   EventsOptions,
   ExplainOptions,
   FailedTurn,
@@ -14,6 +15,7 @@ export type {
   PreviewItem,
   RebuiltRequest,
   RequestPreview,
+  ResumeOptions,
   RetryOptions,
   SessionHandle,
   SessionSummary,

@@ -160,7 +160,8 @@ describe("--output-schema FILE", () => {
     ["bad.json", "{", "incomplete JSON: it ends at line 1, column 2"],
     ["bad.json", '{"type":\n  object}', "invalid JSON at line 2, column 3"],
     ["bad.json", "[]", "JSON Schema of an object"],
-    ["bad.json", '{"type":"string"}', "JSON Schema of an object"],
+    ["bad.json", '{"type":"string"}', "The output schema cannot be used: it must describe an object"],
+    ["bad.json", '{"type":"array","items":{}}', "Put the value into a property of an object"],
   ] as const)("refuses %s with %s before anything is written", async ([name, text, part]) => {
     const place = newPlace();
     if (text !== undefined) place.write(name, text);

@@ -15,6 +15,7 @@ import {
   anthropic,
   type CompactOptions,
   createAgent,
+  type EditOptions,
   type EmulatorModelOptions,
   type EventsOptions,
   emulator,
@@ -28,6 +29,7 @@ import {
   type OpenAiOptions,
   type OpenSessionOptions,
   type Provider,
+  type ResumeOptions,
   type RetryOptions,
   type SendOptions,
   type ToolOptions,
@@ -48,6 +50,7 @@ test("every optional member of every options interface accepts undefined", () =>
   expectTypeOf<AllUndefined<AppendOptions>>().toExtend<AppendOptions>();
   expectTypeOf<AllUndefined<CompactOptions>>().toExtend<CompactOptions>();
   expectTypeOf<AllUndefined<ConnectOptions>>().toExtend<ConnectOptions>();
+  expectTypeOf<AllUndefined<EditOptions>>().toExtend<EditOptions>();
   expectTypeOf<AllUndefined<EmulatorModelOptions>>().toExtend<EmulatorModelOptions>();
   expectTypeOf<AllUndefined<EmulatorOptions>>().toExtend<EmulatorOptions>();
   expectTypeOf<AllUndefined<EventsOptions>>().toExtend<EventsOptions>();
@@ -66,6 +69,7 @@ test("every optional member of every options interface accepts undefined", () =>
   expectTypeOf<AllUndefined<Provider>>().toExtend<Partial<Provider>>();
   expectTypeOf<AllUndefined<RemoteOpenOptions>>().toExtend<RemoteOpenOptions>();
   expectTypeOf<AllUndefined<RepairOptions>>().toExtend<RepairOptions>();
+  expectTypeOf<AllUndefined<ResumeOptions>>().toExtend<ResumeOptions>();
   expectTypeOf<AllUndefined<RetryOptions>>().toExtend<RetryOptions>();
   expectTypeOf<AllUndefined<SendOptions>>().toExtend<SendOptions>();
   expectTypeOf<AllUndefined<ServerOptions>>().toExtend<Partial<ServerOptions>>();

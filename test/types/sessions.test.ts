@@ -6,6 +6,7 @@ import {
   type CompactOptions,
   createAgent,
   type Decision,
+  type EditOptions,
   emulator,
   type EphemeralEvent,
   fileStore,
@@ -20,6 +21,7 @@ import {
   type OpenSessionOptions,
   type RebuiltRequest,
   type RequestPreview,
+  type ResumeOptions,
   type Session,
   type SessionEvent,
   type SessionHandle,
@@ -27,7 +29,6 @@ import {
   type Store,
   type SwitchPreview,
   type Turn,
-  type TurnOptions,
 } from "../../src/index.ts";
 import { compileOnly } from "./compile-only.ts";
 
@@ -91,8 +92,10 @@ test("the methods of a session", () => {
   expectTypeOf<Session["previewSwitch"]>().toEqualTypeOf<(model: Model | string) => Promise<SwitchPreview>>();
   expectTypeOf<SessionHandle["previewSwitch"]>().toEqualTypeOf<(name: string) => Promise<SwitchPreview>>();
   expectTypeOf<Session["cancel"]>().toEqualTypeOf<() => Promise<boolean>>();
-  expectTypeOf<Session["resume"]>().toEqualTypeOf<(options?: TurnOptions) => Turn>();
-  expectTypeOf<Session["edit"]>().toEqualTypeOf<(seq: number, input: Input, options?: TurnOptions) => Turn>();
+  expectTypeOf<SessionHandle["resume"]>().toEqualTypeOf<(options?: ResumeOptions) => Turn>();
+  expectTypeOf<SessionHandle["edit"]>().toEqualTypeOf<
+    (seq: number, input: Input, options?: EditOptions) => Turn
+  >();
   expectTypeOf<Session["events"]>().returns.toEqualTypeOf<AsyncIterable<LoggedEvent>>();
   expectTypeOf<Session["follow"]>().returns.toEqualTypeOf<AsyncIterable<SessionEvent>>();
   expectTypeOf<Session["preview"]>().returns.resolves.toEqualTypeOf<RequestPreview>();

@@ -7,6 +7,7 @@ import {
   checkHandleOptions,
   type CompactOptions,
   type Decision,
+  type EditOptions,
   type EventsOptions,
   type ExplainOptions,
   type FollowOptions,
@@ -16,6 +17,7 @@ import {
   type ModelView,
   type RebuiltRequest,
   type RequestPreview,
+  type ResumeOptions,
   type RetryOptions,
   type SessionHandle,
   type SessionState,
@@ -113,19 +115,20 @@ export class RemoteSession implements SessionHandle {
     return this.#start("turns", { input, ...rest }, options);
   }
 
-  resume(options: TurnOptions = {}): Turn {
+  resume(options: ResumeOptions = {}): Turn {
     checkHandleOptions("resume", options);
-    return this.#start("resume", undefined, options);
+    return this.#start("resume", { output: options.output }, options);
   }
 
   retry(options: RetryOptions = {}): Turn {
     checkHandleOptions("retry", options);
-    return this.#start("retry", { from: options.from }, options);
+    return this.#start("retry", { from: options.from, output: options.output }, options);
   }
 
-  edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
+  edit(seq: number, input: Input, options: EditOptions = {}): Turn {
     checkHandleOptions("edit", options);
-    return this.#start("edit", { seq, input }, options);
+    return this.#start("edit", { seq, input, output: options.output }, options);
+  }
   }
 
   async cancel(): Promise<boolean> {
@@ -282,19 +285,20 @@ export class RemoteSession implements SessionHandle {
   }
 
   /** With an id of ours the request may be sent twice. A resumed turn already has its id. */
-  #start(route: string, body: object | undefined, options: TurnOptions): Turn {
+  #start(route: "turns" | "retry" | "edit" | "resume", body: object, options: TurnOptions): Turn {
     if (this.#closing.signal.aborted) throw codedError("log_closed", `session "${this.id}" is closed`);
     if (options.ready !== undefined)
       throw codedError("options_invalid", `${route}: ready works only in a local session: omit it`);
     const { turn = this.#ids.next("tn"), signal } = options;
     const path = `${this.#path}/${route}`;
+    const hasId = route === "resume";
     return new RemoteTurn({
-      id: body === undefined ? "" : turn,
+      id: hasId ? "" : turn,
       signal,
       after: this.#lastSeq,
       start: () =>
-        body === undefined
-          ? this.#http.post<TurnState>(path)
+        hasId
+          ? this.#http.post<TurnState>(path, body)
           : this.#http.post<TurnState>(path, { ...body, turn }, { again: true }),
       ask: (id, when) => this.#ask(id, when),
       cancel: async (id) => {

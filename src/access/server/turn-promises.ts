@@ -5,7 +5,14 @@
  */
 
 import { type TurnResult, turnResult, type TurnState } from "../../base/api/index.ts";
-import { codedError, createIdSource, onAbort } from "../../base/support/index.ts";
+import {
+  codedError,
+  createIdSource,
+  isObject,
+  type JsonObject,
+  onAbort,
+  tryParseJson,
+} from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -64,10 +71,15 @@ function begin(hosted: HostedSession, request: TurnRequest, options: BeginOption
 }
 
 /** Continues the interrupted turn. It is already in the log, so it does not have to wait in the list. */
-export async function resumeTurn(hosted: HostedSession, turn: string | undefined): Promise<TurnState> {
+export async function resumeTurn(
+  hosted: HostedSession,
+  { turn, output }: { readonly turn: string | undefined; readonly output: JsonObject | undefined },
+): Promise<TurnState> {
   const known = turn === undefined ? undefined : await turnState(hosted, turn);
   if (known !== undefined && known.result?.status !== "interrupted") return known; // sent again
-  return hosted.withSession("write", (session) => hosted.turns.add(session.resume({ bufferEvents: false })));
+  return hosted.withSession("write", (session) =>
+    hosted.turns.add(session.resume({ bufferEvents: false, output })),
+  );
 }
 
 /** Every process gives the same answer at any time. */
@@ -129,10 +141,20 @@ function stateInLog(facts: TurnFacts, session: Session, open: string | undefined
 }
 
 /** The same before and after the next writer has closed the turn. */
-function resultOf({ end, text, usage, steps }: TurnFacts): TurnResult {
+function resultOf(facts: TurnFacts): TurnResult {
+  const { end, text, usage, steps } = facts;
   if (end === undefined) return { status: "interrupted", text, usage, steps };
   const { status, reason, error } = end;
-  return publicResult(turnResult({ status, text, usage: end.usage, steps: end.steps, reason, error }));
+  const output = outputOf(facts);
+  return publicResult(
+    turnResult({ status, text, usage: end.usage, steps: end.steps, reason, error, output }),
+  );
+}
+
+/** The value of a structured answer. It was validated before the turn could complete. */
+function outputOf({ output, text }: TurnFacts): JsonObject | undefined {
+  const value = output && tryParseJson(text.trim());
+  return isObject(value) ? value : undefined;
 }
 
 /** Returns the state when the turn has ended, wherever it runs, or the current one when the signal aborts. */

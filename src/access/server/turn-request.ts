@@ -21,8 +21,17 @@ export type TurnRequest =
       /** The message may join a running turn. Part of the request, because it decides what the next process begins first. */
       readonly whenBusy?: "steer" | undefined;
     }
-  | { readonly kind: "retry"; readonly from?: "message" | undefined }
-  | { readonly kind: "edit"; readonly seq: number; readonly input: Input };
+  | {
+      readonly kind: "retry";
+      readonly from?: "message" | undefined;
+      readonly output?: JsonObject | undefined;
+    }
+  | {
+      readonly kind: "edit";
+      readonly seq: number;
+      readonly input: Input;
+      readonly output?: JsonObject | undefined;
+    };
 
 export interface BeginOptions {
   readonly turn: string;
@@ -43,9 +52,9 @@ export function beginTurn(session: Session, request: TurnRequest, options: Begin
       return session.send(input, { ...common, whenBusy, model, effort, output });
     }
     case "retry":
-      return session.retry({ ...common, from: request.from });
+      return session.retry({ ...common, from: request.from, output: request.output });
     case "edit":
-      return session.edit(request.seq, request.input, common);
+      return session.edit(request.seq, request.input, { ...common, output: request.output });
     default:
       throw unknownKind(request);
   }

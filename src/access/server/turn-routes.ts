@@ -22,18 +22,23 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     output: body.object("output"),
     whenBusy: body.any("whenBusy") === "steer" ? "steer" : undefined,
   }));
-  accepts("retry", (body) => ({ kind: "retry", from: body.choice("from", ["message"]) }));
+  accepts("retry", (body) => ({
+    kind: "retry",
+    from: body.choice("from", ["message"]),
+    output: body.object("output"),
+  }));
   accepts("edit", (body) => ({
     kind: "edit",
     seq: required("seq", body.number("seq")),
     input: required("input", body.any("input")) as Input,
+    output: body.object("output"),
   }));
 
   app.post("/api/sessions/:id/resume", async (c) => {
     const { hosted, body } = await withBody(parts, c);
-    const turn = body.text("turn");
+    const [turn, output] = [body.text("turn"), body.object("output")];
     body.done();
-    return c.json(await resumeTurn(hosted, turn), 202);
+    return c.json(await resumeTurn(hosted, { turn, output }), 202);
   });
 
   app.get("/api/sessions/:id/turns/:turn", async (c) => {

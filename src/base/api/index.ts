@@ -26,12 +26,14 @@ export type {
 } from "./request-views.ts";
 export type {
   CompactOptions,
+  EditOptions,
   EventsOptions,
   FollowOptions,
   ForkOptions,
   HandleSendOptions,
   Input,
   ModelView,
+  ResumeOptions,
   RetryOptions,
   SessionHandle,
   TurnOptions,

@@ -18,10 +18,12 @@ import type { OpenHandleOptions } from "./agent-handle.ts";
 import type { ExplainOptions } from "./request-views.ts";
 import type {
   CompactOptions,
+  EditOptions,
   EventsOptions,
   FollowOptions,
   ForkOptions,
   HandleSendOptions,
+  ResumeOptions,
   RetryOptions,
   SessionHandle,
   TurnOptions,
@@ -50,9 +52,9 @@ export const HANDLE_OPTIONS = {
     output: anObject,
     whenBusy: aChoice("queue", "reject", "steer"),
   } satisfies OptionChecks<HandleSendOptions>,
-  resume: turn satisfies OptionChecks<OptionsOf<"resume", 0>>,
-  retry: { ...turn, from: aChoice("message") } satisfies OptionChecks<RetryOptions>,
-  edit: turn satisfies OptionChecks<OptionsOf<"edit", 2>>,
+  resume: { ...turn, output: anObject } satisfies OptionChecks<ResumeOptions>,
+  retry: { ...turn, from: aChoice("message"), output: anObject } satisfies OptionChecks<RetryOptions>,
+  edit: { ...turn, output: anObject } satisfies OptionChecks<EditOptions>,
   approve: { argumentsHash: aText } satisfies OptionChecks<OptionsOf<"approve", 1>>,
   fork: { at: aSeq, id: aText, compacted: aFlag } satisfies OptionChecks<ForkOptions>,
   // A wrong number of turns has an error code of its own.

@@ -82,8 +82,22 @@ export interface CompactOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of `retry`. */
-export interface RetryOptions extends TurnOptions {
+/** Options of `resume`. `Schema` is a JSON Schema on a handle; a local session accepts any `OutputSchema`. */
+export interface ResumeOptions<Schema = JsonObject> extends TurnOptions {
+  /** The schema of the answer. Default: the one the turn began with, if it had one. */
+  readonly output?: Schema | undefined;
+}
+
+/** Options of `edit`. `Schema` is a JSON Schema on a handle; a local session accepts any `OutputSchema`. */
+export interface EditOptions<Schema = JsonObject> extends TurnOptions {
+  /** The schema of the answer. Default: that of the turn whose message is replaced, if it had one. */
+  readonly output?: Schema | undefined;
+}
+
+/** Options of `retry`. `Schema` is a JSON Schema on a handle; a local session accepts any `OutputSchema`. */
+export interface RetryOptions<Schema = JsonObject> extends TurnOptions {
+  /** The schema of the answer. Default: that of the turn which is repeated, if it had one. */
+  readonly output?: Schema | undefined;
   /** `message`: starts again at the message and repeats the steps that the turn had finished. */
   readonly from?: "message" | undefined;
 }
@@ -136,16 +150,16 @@ export interface SessionHandle {
   send(input: Input, options?: HandleSendOptions): Turn;
   /**
    * Finishes an interrupted turn. Calls that never started run; calls that did run again only if their tool is
-   * idempotent.
+   * idempotent. The turn keeps its output schema.
    */
-  resume(options?: TurnOptions): Turn;
+  resume(options?: ResumeOptions): Turn;
   /**
    * Answers the last message again, on a new branch. A turn that failed or reached a limit continues from the steps it
-   * had finished: no tool runs twice.
+   * had finished: no tool runs twice. The new turn has the same output schema.
    */
   retry(options?: RetryOptions): Turn;
-  /** Replaces the user message at `seq` and answers the new one, on a new branch. */
-  edit(seq: number, input: Input, options?: TurnOptions): Turn;
+  /** Replaces the user message at `seq` and answers the new one, on a new branch, with the same output schema. */
+  edit(seq: number, input: Input, options?: EditOptions): Turn;
   /**
    * Stops the running turn, no matter which client started it; waiting turns stay. Resolves when the turn has ended:
    * true if it was cancelled, false if no turn was running or it ended first.

@@ -1,4 +1,7 @@
-/** Opens a chat if a person is at both ends of the terminal and no flag says otherwise; answers once everywhere else. */
+/**
+ * Opens a chat if a person is at both ends of the terminal and no flag says otherwise; answers once everywhere else. A
+ * schema is for one answer.
+ */
 
 import type { RunFlags } from "./open-session.ts";
 import type { Terminal } from "./terminal.ts";
@@ -12,7 +15,8 @@ export async function runOrChat(
   if (playback !== undefined) {
     return (await import("./playback/play-back.ts")).playBack(words, { ...flags, playback }, terminal);
   }
-  if (terminal.interactive && flags.print !== true && flags.json !== true) {
+  const once = flags.print === true || flags.json === true || flags.outputSchema !== undefined;
+  if (terminal.interactive && !once) {
     return (await import("./chat.ts")).chat(words, flags, terminal);
   }
   return (await import("./run-once.ts")).runOnce(words, flags, terminal);

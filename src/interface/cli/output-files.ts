@@ -18,7 +18,7 @@ import {
   ThroughlineError,
   tryParseJson,
 } from "../../base/support/index.ts";
-import { tool } from "../../runtime/tools/index.ts";
+import { createOutputFormat } from "../../runtime/session/index.ts";
 import { jsonProblem } from "../config/index.ts";
 
 const MAX_SCHEMA_BYTES = 1024 * 1024;
@@ -40,11 +40,9 @@ export function readOutputSchema(file: string): JsonObject {
   const schema = tryParseJson(text);
   const problem = jsonProblem(text);
   if (problem !== undefined) return fail(problem);
-  if (!isObject(schema) || schema["type"] !== "object")
-    return fail('it must be a JSON Schema of an object ({"type":"object", …})');
+  if (!isObject(schema)) return fail('it must be a JSON Schema of an object ({"type":"object", …})');
   try {
-    // A tool's input schema has the same form, so creating a tool checks it.
-    tool({ name: "output", description: "the answer", input: schema, run: () => undefined });
+    createOutputFormat(schema); // the check that `send` makes
   } catch (error) {
     fail(messageOf(error));
   }

@@ -1,6 +1,6 @@
 /** Runs one prompt: the answer goes to stdout, progress to stderr, and the exit code reports the outcome. */
 
-import { type ModelView, TURN_ENDINGS } from "../../base/api/index.ts";
+import { type ModelView, type SessionHandle, TURN_ENDINGS } from "../../base/api/index.ts";
 import {
   isEphemeral,
   NO_USAGE,
@@ -34,10 +34,8 @@ export async function runOnce(
   const mayResume = flags.continue === true || flags.resume !== undefined;
   if (prompt === "" && !mayResume) throw noPrompt();
   const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
-  if (schema !== undefined && prompt === "") throw noPrompt();
   const { directory: _entered, ...rest } = flags;
-  // An answer that does not match the schema is retried, so only the final one may be printed.
-  const told = { json: flags.json === true, whole: schema !== undefined };
+  const told = { json: flags.json === true };
   const say = (text: string): void => {
     if (flags.json !== true) terminal.stderr.write(terminal.dim(`${inertLine(text, 200)}\n`));
   };
@@ -47,10 +45,18 @@ export async function runOnce(
     const { handle } = remote;
     if (prompt === "" && !handle.interrupted) throw noPrompt();
     refuseUnsupported(prompt, handle.model.settings);
-    const turn = prompt === "" ? handle.resume() : handle.send(prompt, { ...remote.options, output: schema });
+    const turn =
+      prompt === ""
+        ? handle.resume({ output: schema })
+        : handle.send(prompt, { ...remote.options, output: schema });
     say(`session ${handle.id} on ${remote.location}`);
     try {
-      return await tellTurn(remote, turn, { ...remote.told, ...told }, terminal);
+      return await tellTurn(
+        remote,
+        turn,
+        { ...remote.told, ...told, structured: structuredIn(handle) },
+        terminal,
+      );
     } finally {
       await handle.close();
     }
@@ -63,9 +69,16 @@ export async function runOnce(
     if (prompt === "" && !session.interrupted) throw noPrompt();
     refuseUnsupported(prompt, session.model.settings);
     say(`${model.label} · session ${session.id}${flags.ephemeral === true ? " · not saved" : ""}`);
-    const turn = prompt === "" ? session.resume() : session.send(prompt, { output: schema });
+    const turn =
+      prompt === "" ? session.resume({ output: schema }) : session.send(prompt, { output: schema });
     const { output } = flags;
-    return await tellTurn(session, turn, { ...settings, ...told, output, instructions, costOf }, terminal);
+    const structured = structuredIn(session);
+    return await tellTurn(
+      session,
+      turn,
+      { ...settings, ...told, structured, output, instructions, costOf },
+      terminal,
+    );
   } finally {
     await session.close();
   }
@@ -82,13 +95,22 @@ export interface TellOptions {
   readonly json?: boolean;
   readonly permissions?: string;
   readonly showReasoning?: ShowReasoning | undefined;
-  /** Writes the answer at the end, not as it arrives. */
-  readonly whole?: boolean;
+  /** Whether the answer of a turn that has begun must match a schema. If absent, it need not. */
+  readonly structured?: (turn: string) => Promise<boolean>;
   /** The file to write the answer to. */
   readonly output?: string | undefined;
   /** The path of the project's instructions, which are part of the request. */
   readonly instructions?: string | undefined;
   readonly costOf: CostOf;
+}
+
+/** Reads it from the log: a resumed, retried or edited turn has the schema of the turn before it. */
+export function structuredIn(session: Pick<SessionHandle, "events">): NonNullable<TellOptions["structured"]> {
+  return async (turn) => {
+    const facts = new SessionFacts();
+    for await (const event of session.events()) facts.add([event]);
+    return facts.turns.get(turn)?.output !== undefined;
+  };
 }
 
 /** Shows a turn until it ends, and resolves to the exit code. */
@@ -138,8 +160,11 @@ interface Shown {
 async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Promise<Shown> {
   const progress = new ProgressLines(terminal, { reasoning: options.showReasoning });
   const answer = new AnswerWriter(terminal);
+  let whole: boolean | undefined;
   for await (const event of turn) {
-    if (options.whole !== true) answer.show(event);
+    // An answer that does not match its schema is corrected, so only the final one may be printed.
+    if (event.type === "response_start") whole ??= (await options.structured?.(turn.id)) === true;
+    if (whole !== true) answer.show(event);
     progress.show(event);
   }
   const result = await turn.result();

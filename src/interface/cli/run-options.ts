@@ -106,7 +106,6 @@ export function runOptions(
         gather,
         [],
       )
-      .option("--output-schema <file>", "require a JSON answer that matches this JSON Schema")
       .addOption(
         new Option(
           "--playback <file>",
@@ -126,6 +125,7 @@ export function runOptions(
     .option("--no-project-instructions", "do not read AGENTS.md")
     .option("--no-auto-compact", "do not summarise older turns when the context is full")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
+    .option("--output-schema <file>", "require a JSON answer that matches this JSON Schema")
     .option("-o, --output <file>", "also write the answer to this file if the turn completes")
     .option("--json", "write one JSON event per line to stdout")
     .option("--trace <file>", "write every request and event to a new .jsonl or .yaml file")

@@ -65,18 +65,21 @@ export async function runTurnCompacting(
 
 /**
  * A turn ran full and the process died during its compaction. Compacts again, and continues the turn as it would have.
+ * `closing` abandons the interrupted exchange; the plan's opening precedes the message that continues the turn.
  */
 export async function compactAgainAndGoOn(
   turn: string,
-  opening: readonly EventDraft[],
+  closing: readonly EventDraft[],
+  { opening, judge }: Pick<TurnPlan, "opening" | "judge">,
   options: CompactingOptions,
 ): Promise<TurnOutcome> {
   const context = options.contextFor(options.newTurn(), "compaction");
-  await context.live.append(opening);
+  await context.live.append(closing);
   const made = await compactAfter(context, "gentle", options);
   const nothing = { text: "", steps: 0, responses: 0, usage: NO_USAGE };
   if (made === "cancelled") return { ...nothing, status: "cancelled" };
-  return runTurnCompacting(turn, continuation(turn), options);
+  const plan = continuation(turn);
+  return runTurnCompacting(turn, { ...plan, opening: [...opening, ...plan.opening], judge }, options);
 }
 
 function ranFull(outcome: TurnOutcome): boolean {

@@ -3,6 +3,11 @@
  * compaction.
  */
 
-export { compactBeforeTurn, type CompactingOptions, runTurnCompacting } from "./compact-around-turn.ts";
+export {
+  compactAgainAndGoOn,
+  compactBeforeTurn,
+  type CompactingOptions,
+  runTurnCompacting,
+} from "./compact-around-turn.ts";
 export { assertKeepTurns, compactNow } from "./compact-now.ts";
-export { finishCompaction } from "./finish-compaction.ts";
+export { turnThatRanFull } from "./turn-that-ran-full.ts";

@@ -24,6 +24,7 @@ import {
 } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
 import { RequestFacts } from "./request-facts.ts";
+import { SettingsPath } from "./settings-path.ts";
 import { type CostOf, costOfSpent, inMicroDollars, plusCost, type Spent } from "./spent.ts";
 import { TurnFacts } from "./turn-facts.ts";
 
@@ -42,6 +43,9 @@ export class SessionFacts {
   /** Unanswered questions by their call: a call that is asked about again after a resume has only the new one. */
   readonly #questions = new Map<string, PermissionRequest>();
   readonly #requests: RequestFacts[] = [];
+  readonly #path = new SettingsPath();
+  /** Settings that were logged ahead of the first event of their turn. On their own they do not begin it. */
+  #ahead: SettingsEvent | undefined;
   readonly #spent: Spent[] = [];
   #fallback: Notice | undefined;
   #lastMessage: UserMessage | undefined;
@@ -117,12 +121,18 @@ export class SessionFacts {
     return { seq: message.seq, text: typedText(message.content) };
   }
 
+  /** The settings in force at an event, on that event's path. */
+  settingsAt(seq: number): Settings | undefined {
+    return this.#path.at(seq);
+  }
+
   /** Skips events that were already counted, so a follower may pass some of them twice. */
   add(events: Iterable<SessionEvent>): void {
     for (const event of events) {
       if (!("seq" in event) || event.seq <= this.lastSeq) continue;
       this.lastSeq = event.seq;
-      if (event.turn !== undefined) this.#turnOf(event.turn, event.seq).add(event);
+      const settings = this.#path.add(event);
+      if (event.turn !== undefined) this.#ofTurn(event.turn, event, settings);
       this.#count(event);
     }
   }
@@ -224,6 +234,15 @@ export class SessionFacts {
   #spendBySubAgent({ session, usage, costUsd }: SubAgentSpent): void {
     this.#spent.push({ origin: undefined, usage, subAgent: { session, costUsd } });
     this.#costUsd = plusCost(this.#costUsd, costUsd);
+  }
+
+  #ofTurn(turn: string, event: LoggedEvent, settings: Settings | undefined): void {
+    if (event.type === "settings" && !this.#turns.has(turn)) {
+      this.#ahead = event;
+      return;
+    }
+    const seq = this.#ahead?.turn === turn ? this.#ahead.seq : event.seq;
+    this.#turnOf(turn, seq).add(event, settings);
   }
 
   #turnOf(turn: string, seq: number): TurnFacts {

@@ -6,6 +6,7 @@ import {
   type LoggedEvent,
   NO_USAGE,
   type Origin,
+  sameOrigin,
   type Settings,
   type TurnEnd,
   type Usage,
@@ -23,6 +24,8 @@ export class TurnFacts {
   /** The branch with which a retried or edited turn left the previous path. */
   branch: Branch | undefined;
   end: TurnEnd | undefined;
+  /** The schema of its answer: that of its last request or, before the first, the one it was opened with. */
+  output: Settings["output"];
   /** The settings of the fallback models that the turn changed to, in order. */
   readonly fallbacks: Settings[] = [];
   /** The fallback model in use: undefined if the turn's own model is. */
@@ -54,17 +57,28 @@ export class TurnFacts {
     return this.requests.at(-1)?.start.step ?? 0;
   }
 
-  add(event: LoggedEvent): void {
+  /** `settings` are those in force at the event. */
+  add(event: LoggedEvent, settings: Settings | undefined): void {
     this.lastSeq = event.seq;
+    if (SAYS_OUTPUT.has(event.type)) this.output = settings?.output;
     if (event.type === "user_message") {
       if (event.steer === undefined) this.message ??= event;
     } else if (event.type === "branch") this.branch ??= event;
     else if (event.type === "turn_end") this.end ??= event;
     else if (event.type === "notice" && event.code === "model_fallback") this.#fallsBack = true;
     else if (event.type === "settings") {
-      this.fellBackTo = this.#fallsBack ? event.settings.target : undefined;
+      const { target } = event.settings;
+      const stays = this.fellBackTo !== undefined && sameOrigin(this.fellBackTo, target);
+      if (!stays) this.fellBackTo = this.#fallsBack ? target : undefined;
       if (this.#fallsBack) this.fallbacks.push(event.settings);
       this.#fallsBack = false;
     }
   }
 }
+
+const SAYS_OUTPUT: ReadonlySet<LoggedEvent["type"]> = new Set([
+  "branch",
+  "settings",
+  "user_message",
+  "response_start",
+]);

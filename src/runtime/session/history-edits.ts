@@ -20,32 +20,38 @@ function isOpening(event: LoggedEvent): event is UserMessage {
 }
 
 /**
- * The events with which a turn answers the last message again. The messages that joined the turn are part of it: a retry
+ * Where a turn that answers the last message again begins. The messages that joined the turn are part of it: a retry
  * begins after the last of them, and one that starts at the message repeats them.
  */
 export function retryFrom(
   path: readonly LoggedEvent[],
   turn: string,
   from: "message" | undefined,
-): readonly EventDraft[] {
+): { readonly to: number; readonly joined: readonly EventDraft[] } {
   const index = path.findLastIndex(isOpening);
-  const joined = path
+  const messages = path
     .slice(index + 1)
     .filter((event): event is UserMessage => event.type === "user_message" && event.steer !== undefined);
-  const to = (from === undefined ? joined.at(-1) : undefined) ?? path[index];
-  const branch: EventDraft = { type: "branch", turn, to: to?.seq ?? -1, why: "retry" };
-  if (from === undefined) return [branch];
-  return [
-    branch,
-    ...joined.map(({ by, content, steer }): EventDraft => ({
-      type: "user_message",
-      turn,
-      by,
-      content,
-      steer,
-    })),
-  ];
+  const to = (from === undefined ? messages.at(-1) : undefined) ?? path[index];
+  const again = ({ by, content, steer }: UserMessage): EventDraft => ({
+    type: "user_message",
+    turn,
+    by,
+    content,
+    steer,
+  });
+  return { to: to?.seq ?? -1, joined: from === undefined ? [] : messages.map(again) };
 }
+
+/**
+ * The last turn that began on the path. A turn that was cancelled before it began has only its end, and settings can be
+ * logged ahead of a turn.
+ */
+export function lastTurnOf(path: readonly LoggedEvent[]): string | undefined {
+  return path.findLast(({ turn, type }) => turn !== undefined && !BEGINS_NOTHING.has(type))?.turn;
+}
+
+const BEGINS_NOTHING: ReadonlySet<LoggedEvent["type"]> = new Set(["turn_end", "notice", "settings"]);
 
 /** The seq of the event before `seq` on the path. */
 export function previousOnPath(path: readonly LoggedEvent[], seq: number): number {

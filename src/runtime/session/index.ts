@@ -5,6 +5,7 @@ export { agentTool, type AgentToolOptions } from "./agent-tool.ts";
 export { createAgent } from "./agent.ts";
 export { toContent } from "./input.ts";
 export { type RuleRepair, type RepairPlan, planRepair } from "./repair-log.ts";
+export { createOutputFormat } from "./output-schema.ts";
 export { previewFromLog } from "./previews.ts";
 export { describeSession } from "./describe-session.ts";
 export { readFacts } from "./read-facts.ts";

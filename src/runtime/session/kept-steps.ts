@@ -5,7 +5,7 @@
 
 import type { LoggedEvent, ToolCall, TurnEnd } from "../../base/events/index.ts";
 import { type Entry, type Group, opensTurn } from "../fold/index.ts";
-import { previousOnPath } from "./history-edits.ts";
+import { lastTurnOf, previousOnPath } from "./history-edits.ts";
 
 export interface KeptSteps {
   /** The last event that stays on the path. */
@@ -19,10 +19,7 @@ export interface KeptSteps {
  * again.
  */
 export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[]): KeptSteps | undefined {
-  // A turn that was cancelled before it began has only its end; the turn that failed comes before it.
-  const begun = path.findLast(
-    ({ turn, type }) => turn !== undefined && type !== "turn_end" && type !== "notice",
-  )?.turn;
+  const begun = lastTurnOf(path);
   const end = path.findLast((event): event is TurnEnd => event.type === "turn_end" && event.turn === begun);
   if (end?.status !== "failed" && end?.status !== "incomplete") return undefined;
   const asked = entries.findLastIndex(opensTurn);

@@ -116,5 +116,8 @@ export const LOCAL_OPTIONS = {
     model: aModelOrName,
     output: anything,
   } satisfies OptionChecks<SendOptions>,
+  resume: { ...HANDLE_OPTIONS.resume, output: anything },
+  retry: { ...HANDLE_OPTIONS.retry, output: anything },
+  edit: { ...HANDLE_OPTIONS.edit, output: anything },
   preview: { model: aModelOrName },
 } as const;

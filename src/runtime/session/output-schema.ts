@@ -13,15 +13,37 @@ export interface OutputFormat {
 
 export function createOutputFormat(schema: OutputSchema): OutputFormat {
   const { parameters, validate } = toInputSchema(schema, (problem, cause) =>
-    codedError("schema_invalid", `The output schema cannot be used: ${problem}.`, cause),
+    codedError("schema_invalid", `The output schema cannot be used: ${ofItself(problem)}.`, cause),
   );
   return {
     format: { name: "output", schema: parameters, strict: isStrictSchema(parameters) },
-    async validate(text) {
-      const value = tryParseJson(text);
-      return isObject(value) ? validate(value) : { ok: false, message: "it is not a JSON object" };
-    },
+    validate: (text) => validateAnswer(text, validate),
   };
+}
+
+/** A problem names its owner's schema as "its schema". Here the schema itself is the subject. */
+function ofItself(problem: string): string {
+  return problem.replace(/^its schema /, "it ");
+}
+
+/** The check that is left of a schema when only the log has it: no refinements, defaults or transforms. */
+export function outputFromLog(format: OutputFormat["format"]): OutputFormat {
+  const { validate } = toInputSchema(format.schema, (problem, cause) =>
+    codedError(
+      "schema_invalid",
+      `The output schema in the log cannot be used: ${ofItself(problem)}. Pass the schema as \`output\`.`,
+      cause,
+    ),
+  );
+  return { format, validate: (text) => validateAnswer(text, validate) };
+}
+
+async function validateAnswer(
+  text: string,
+  validate: (value: unknown) => Promise<InputVerdict>,
+): Promise<InputVerdict> {
+  const value = tryParseJson(text);
+  return isObject(value) ? validate(value) : { ok: false, message: "it is not a JSON object" };
 }
 
 /** Remembers the value of the answer that passed, so that a transform runs once per answer. */

@@ -77,7 +77,8 @@ function turnsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, OwnEvents>
   const turns = new Map<string, OwnEvents>();
   for (const event of events) {
     const { turn } = event;
-    if (turn === undefined) continue;
+    // Settings that were logged ahead of a turn do not begin it.
+    if (turn === undefined || (event.type === "settings" && !turns.has(turn))) continue;
     const made = {
       turn,
       first: event,
@@ -127,8 +128,8 @@ function standingAt(
   before: Standing,
   own: OwnEvents | undefined,
 ): Standing {
-  // A notice may follow long after its turn.
-  const counts = own !== undefined && !own.aside && event.type !== "notice";
+  // A notice may follow long after its turn, and settings may be logged ahead of it.
+  const counts = own !== undefined && !own.aside && event.type !== "notice" && event.type !== "settings";
   return {
     turn: counts ? own.turn : before.turn,
     turnAt: counts ? index : before.turnAt,

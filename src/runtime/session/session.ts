@@ -2,38 +2,31 @@
 
 import {
   type CompactOptions,
+  type EditOptions,
   type ForkOptions,
   type Input,
+  type ResumeOptions,
   type RetryOptions,
   type SwitchPreview,
   type Turn,
-  type TurnOptions,
-  type TurnResult,
   type TurnEnding,
-  turnResult,
+  type TurnOptions,
 } from "../../base/api/index.ts";
-import { errorInfoOf, type EventDraft, NO_USAGE, type SessionParent } from "../../base/events/index.ts";
+import type { EventDraft, SessionParent } from "../../base/events/index.ts";
 import {
   aSeq,
   asErrorCode,
   checkArgument,
   codedError,
-  codeOf,
   createIdSource,
   type IdSource,
   systemClock,
-  VERSION,
 } from "../../base/support/index.ts";
-import {
-  assertKeepTurns,
-  compactBeforeTurn,
-  compactNow,
-  finishCompaction,
-  runTurnCompacting,
-} from "../compaction/index.ts";
+import { assertKeepTurns, compactBeforeTurn, compactNow } from "../compaction/index.ts";
+import { walkPath } from "../fold/index.ts";
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import { closeCall, LiveLog, resumePlan, stoppedBy, TURN_CANCELLED, type TurnPlan } from "../turn/index.ts";
+import { closeCall, LiveLog, resumePlan } from "../turn/index.ts";
 import { assertInput, assertMethodOptions, assertSteers } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
 import {
@@ -41,6 +34,7 @@ import {
   endOfTurnAt,
   frontCut,
   lastMessageOf,
+  lastTurnOf,
   previousOnPath,
   retryFrom,
   undoTo,
@@ -48,15 +42,14 @@ import {
 import { toContent } from "./input.ts";
 import { keptSteps } from "./kept-steps.ts";
 import { knownPrices } from "./known-prices.ts";
-import { createOutputFormat, JudgedAnswer } from "./output-schema.ts";
+import { createOutputFormat, type OutputFormat } from "./output-schema.ts";
 import { switchPreview } from "./previews.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
 import { TurnContexts } from "./turn-contexts.ts";
-import type { TurnHandle } from "./turn-handle.ts";
 import { TurnQueue, type TurnWork } from "./turn-queue.ts";
-import type { TurnOverrides } from "./turn-setup.ts";
+import { type BranchStart, type PreparedTurn, TurnRunner } from "./turn-runner.ts";
 import type { AgentOptions, InferOutput, OutputSchema, SendOptions, Session } from "./types.ts";
 
 export interface LocalSessionParts {
@@ -79,6 +72,7 @@ export class LocalSession extends SessionView implements Session {
   readonly #contexts: TurnContexts;
   readonly #seenModels = new Set<Model>();
   readonly #turns: TurnQueue;
+  readonly #runner: TurnRunner;
 
   constructor(parts: LocalSessionParts) {
     const { log, options } = parts;
@@ -104,6 +98,9 @@ export class LocalSession extends SessionView implements Session {
       costOf: knownPrices(this.#seenModels, options),
       join: (turn) => this.#turns.join(turn),
     });
+    const { cwd } = options;
+    const { parent } = parts;
+    this.#runner = new TurnRunner({ live, contexts: this.#contexts, turns: this.#turns, cwd, parent });
   }
 
   get interrupted(): boolean {
@@ -135,76 +132,94 @@ export class LocalSession extends SessionView implements Session {
     const named = options.model === undefined ? undefined : this.modelOf(options.model);
     const model = options.effort === undefined ? named : (named ?? this.model).withEffort(options.effort);
     if (model !== undefined) this.#seenModels.add(model); // its key must not reach the log either
-    const output = options.output === undefined ? undefined : createOutputFormat(options.output);
-    const overrides = { model, output };
+    const overrides = { model, output: formatOf(options.output) };
     const content = steers ? () => toContent(input, this.#live.log) : undefined;
     const work: TurnWork = async (own, id) => {
-      const unbegun = await this.#unbegun(own, id);
+      const unbegun = await this.#runner.unbegun(own, id);
       if (unbegun !== undefined) return unbegun;
       await compactBeforeTurn(this.#contexts.around(own.signal, overrides), await this.#live.closing());
       const drafts = async (): Promise<readonly EventDraft[]> => [
         await this.#userMessage(id, input),
         ...this.#firstTitle(input),
       ];
-      return (await this.#unbegun(own, id)) ?? this.#run(own, id, overrides, () => this.#opening(drafts));
+      const prepare = (): Promise<PreparedTurn> => this.#runner.opening(id, overrides, drafts);
+      return (await this.#runner.unbegun(own, id)) ?? this.#runner.run(own, id, prepare);
     };
     return this.#turns.add(options, work, { content });
   }
 
-  resume(options: TurnOptions = {}): Turn {
+  resume<Schema extends OutputSchema>(
+    options: ResumeOptions<Schema> & { readonly output: Schema },
+  ): Turn<InferOutput<Schema>>;
+  resume(options?: ResumeOptions<OutputSchema>): Turn;
+  resume(options: ResumeOptions<OutputSchema> = {}): Turn {
     assertMethodOptions("resume", options);
     const open = this.#live.openTurn;
     if (open === undefined || !this.interrupted) {
       throw codedError("nothing_to_resume", `session "${this.id}" has no interrupted turn`);
     }
+    const given = formatOf(options.output);
     if (open.kind === "compaction")
-      return this.#turns.add(options, (own, id) => this.#finishCompaction(own, id));
+      return this.#turns.add(options, (own, id) => this.#runner.finishCompaction(own, id, given));
     this.#assertRoom();
     const tools = this.#parts.options.tools ?? [];
-    const fellBackTo = this.#live.facts.turns.get(open.turn)?.fellBackTo;
-    const prepare = async (): Promise<TurnPlan> =>
-      resumePlan(open, await this.#live.log.scratch.rows(), tools);
+    const { fellBackTo } = this.#live.facts.turns.get(open.turn) ?? {};
+    const overrides = { output: given ?? this.#runner.outputs.of(open.turn), fellBackTo };
+    const prepare = async (): Promise<PreparedTurn> => {
+      const plan = resumePlan(open, await this.#live.log.scratch.rows(), tools);
+      const ahead = this.#runner.settingsAhead(open.turn, overrides);
+      return { plan: { ...plan, opening: [...plan.opening, ...ahead] }, overrides };
+    };
     return this.#turns.add(
       { ...options, turn: open.turn },
-      (own, turn) => this.#run(own, turn, { fellBackTo }, prepare),
+      (own, turn) => this.#runner.run(own, turn, prepare),
       { again: true },
     );
   }
 
-  async #finishCompaction(own: TurnHandle, turn: string): Promise<TurnResult> {
-    const nothing = this.#nothingToDo(own);
-    if (nothing !== undefined) return nothing;
-    const { events } = this.#live.log;
-    return finishCompaction(turn, events, await this.#live.closing(), this.#contexts.around(own.signal, {}));
-  }
-
-  retry(options: RetryOptions = {}): Turn {
+  retry<Schema extends OutputSchema>(
+    options: RetryOptions<Schema> & { readonly output: Schema },
+  ): Turn<InferOutput<Schema>>;
+  retry(options?: RetryOptions<OutputSchema>): Turn;
+  retry(options: RetryOptions<OutputSchema> = {}): Turn {
     assertMethodOptions("retry", options);
     if (lastMessageOf(this.#live.path) === undefined) {
       throw codedError("nothing_to_retry", "there is no message to answer again");
     }
     return this.#begin(options, async (turn) => {
-      const { path, fold, openTurn } = this.#live;
+      const { path, fold, openTurn, log } = this.#live;
       const kept =
         options.from === "message" || openTurn !== undefined ? undefined : keptSteps(path, fold.entries);
-      if (kept === undefined) return retryFrom(path, turn, options.from);
+      const sameAs = lastTurnOf(walkPath(log.events).aside?.path ?? path);
+      if (kept === undefined) {
+        const { to, joined } = retryFrom(path, turn, options.from);
+        return { branch: { to, why: "retry" }, sameAs, drafts: joined };
+      }
       const owed = kept.owed.map(({ group, call }) => closeCall(turn, group, call));
-      return [{ type: "branch", turn, to: kept.to, why: "retry" }, ...owed];
+      return { branch: { to: kept.to, why: "retry" }, sameAs, drafts: owed };
     });
   }
 
-  edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
+  edit<Schema extends OutputSchema>(
+    seq: number,
+    input: Input,
+    options: EditOptions<Schema> & { readonly output: Schema },
+  ): Turn<InferOutput<Schema>>;
+  edit(seq: number, input: Input, options?: EditOptions<OutputSchema>): Turn;
+  edit(seq: number, input: Input, options: EditOptions<OutputSchema> = {}): Turn {
     assertMethodOptions("edit", options);
     assertInput(input);
     const { path } = this.#live;
-    if (path.find((event) => event.seq === seq)?.type !== "user_message") {
+    const replaced = path.find((event) => event.seq === seq);
+    if (replaced?.type !== "user_message") {
       throw codedError("not_a_message", `event ${seq} is not a user message of the active path`);
     }
     const to = previousOnPath(path, seq);
-    return this.#begin(options, async (turn) => [
-      { type: "branch", turn, to, why: "edit" },
-      await this.#userMessage(turn, input),
-    ]);
+    return this.#begin(options, async (turn) => ({
+      branch: { to, why: "edit" },
+      sameAs: replaced.turn,
+      drafts: [await this.#userMessage(turn, input)],
+    }));
   }
 
   /** Throws at once instead of failing a turn: nothing can begin in a log that is too large. */
@@ -213,13 +228,18 @@ export class LocalSession extends SessionView implements Session {
     if (refused !== undefined) throw refused;
   }
 
-  #begin(options: TurnOptions, drafts: (turn: string) => Promise<readonly EventDraft[]>): Turn {
+  /** A turn on a new branch. */
+  #begin(
+    options: TurnOptions & { readonly output?: OutputSchema | undefined },
+    start: (turn: string) => Promise<BranchStart>,
+  ): Turn {
     this.#assertRoom();
-    return this.#turns.add(
-      options,
-      async (own, turn) =>
-        (await this.#unbegun(own, turn)) ?? this.#run(own, turn, {}, () => this.#opening(() => drafts(turn))),
-    );
+    const given = formatOf(options.output);
+    return this.#turns.add(options, async (own, turn) => {
+      const prepare = async (): Promise<PreparedTurn> =>
+        this.#runner.openingOnBranch(turn, await start(turn), given);
+      return (await this.#runner.unbegun(own, turn)) ?? this.#runner.run(own, turn, prepare);
+    });
   }
 
   cancel(): Promise<boolean> {
@@ -251,7 +271,7 @@ export class LocalSession extends SessionView implements Session {
 
   async rename(title: string): Promise<void> {
     const draft: EventDraft = { type: "title", title: this.#redact(cleanTitle(title)) };
-    await this.#live.append([...this.#sessionStart(), draft], { durable: true });
+    await this.#live.append([...this.#runner.sessionStart(), draft], { durable: true });
   }
 
   async fork(options: ForkOptions = {}): Promise<Session> {
@@ -290,7 +310,7 @@ export class LocalSession extends SessionView implements Session {
     const turn = this.#turns.add(options, async (own, id) => {
       const { contextFor } = this.#contexts.around(own.signal, {});
       const context = contextFor(id, "compaction");
-      return this.#nothingToDo(own) ?? compactNow(context, await this.#live.closing(), options);
+      return this.#runner.nothingToDo(own) ?? compactNow(context, await this.#live.closing(), options);
     });
     const { status, error } = await turn.result();
     if (status === "completed") return;
@@ -320,78 +340,16 @@ export class LocalSession extends SessionView implements Session {
     return this.close();
   }
 
-  async #run(
-    handle: TurnHandle,
-    turn: string,
-    overrides: TurnOverrides,
-    prepare: () => Promise<TurnPlan>,
-  ): Promise<TurnResult> {
-    const nothing = this.#nothingToDo(handle);
-    if (nothing !== undefined) return nothing;
-    try {
-      const plan = await prepare();
-      const opening = [...this.#sessionStart(), ...plan.opening];
-      const judged = overrides.output && new JudgedAnswer(overrides.output);
-      const judge = judged && ((text: string) => judged.complaint(text));
-      const { responses: _responses, ...outcome } = await runTurnCompacting(
-        turn,
-        { ...plan, opening, judge },
-        this.#contexts.around(handle.signal, overrides),
-      );
-      return turnResult({ ...outcome, output: judged?.value });
-    } catch (error) {
-      return { ...NOTHING, status: "failed", error: errorInfoOf(error) };
-    }
-  }
-
-  #nothingToDo(handle: TurnHandle): TurnResult | undefined {
-    return handle.signal.aborted || this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
-  }
-
-  /** A turn that was cancelled while waiting still gets its end, so that its id cannot start a turn later. */
-  async #unbegun({ signal, abortedBefore }: TurnHandle, turn: string): Promise<TurnResult | undefined> {
-    if (!signal.aborted) return this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
-    const result = turnResult({ ...NOTHING, ...stoppedBy({ signal }) });
-    if (abortedBefore || codeOf(signal.reason) !== TURN_CANCELLED) return result;
-    try {
-      await this.endUnbegun(turn, result);
-      return result;
-    } catch (error) {
-      return { ...NOTHING, status: "failed", error: errorInfoOf(error) };
-    }
-  }
-
-  async endUnbegun(turn: string, { status, error }: Pick<TurnEnding, "status" | "error">): Promise<void> {
-    const end: EventDraft = {
-      type: "turn_end",
-      turn,
-      status,
-      error,
-      steps: 0,
-      usage: NO_USAGE,
-      durationMs: 0,
-    };
-    await this.#live.append([...this.#sessionStart(), end], { durable: true, turn: "end" });
+  endUnbegun(turn: string, end: Pick<TurnEnding, "status" | "error">): Promise<void> {
+    return this.#runner.endUnbegun(turn, end);
   }
 
   async persist(): Promise<void> {
     const { model, options } = { model: this.model, ...this.#parts };
     const chosen: readonly EventDraft[] =
       model === options.model ? [] : [{ type: "settings", settings: settingsFor(model, options) }];
-    const start = chosen.length === 0 ? [] : this.#sessionStart();
+    const start = chosen.length === 0 ? [] : this.#runner.sessionStart();
     await this.#live.append([...start, ...chosen], { durable: true });
-  }
-
-  #sessionStart(): readonly EventDraft[] {
-    if (this.#live.log.events.length > 0) return [];
-    const { parent, options } = this.#parts;
-    const { cwd } = options;
-    return [{ type: "session_start", session: this.id, root: this.id, parent, writer: WRITER, cwd }];
-  }
-
-  /** A turn that begins at its first step, after closing what a crash left open. */
-  async #opening(drafts: () => Promise<readonly EventDraft[]>): Promise<TurnPlan> {
-    return { opening: [...(await this.#live.closing()), ...(await drafts())], owed: [], firstStep: 1 };
   }
 
   async #userMessage(turn: string, input: Input): Promise<EventDraft> {
@@ -404,6 +362,6 @@ export class LocalSession extends SessionView implements Session {
   }
 }
 
-const NOTHING = { text: "", steps: 0, usage: NO_USAGE };
-
-const WRITER = `throughline/${VERSION}`;
+function formatOf(output: OutputSchema | undefined): OutputFormat | undefined {
+  return output === undefined ? undefined : createOutputFormat(output);
+}

@@ -1,6 +1,6 @@
 /** Builds the contexts of a session's turns and of the compactions around them. The only place that does. */
 
-import type { EventDraft } from "../../base/events/index.ts";
+import type { EventDraft, Settings } from "../../base/events/index.ts";
 import { type IdSource, systemClock, withDefaults } from "../../base/support/index.ts";
 import type { CompactingOptions } from "../compaction/index.ts";
 import type { CostOf } from "../facts/index.ts";
@@ -51,11 +51,16 @@ export class TurnContexts {
     this.#compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
   }
 
+  /** What the next step of a turn is sent with. */
+  settings(overrides: TurnOverrides): Settings {
+    const model = this.#fallback(overrides).modelFor(this.#own(overrides));
+    return this.#setup.get(model, overrides.output).settings;
+  }
+
   /** The options for everything one call of the user starts, until `signal` stops it. */
   around(signal: AbortSignal, overrides: TurnOverrides): CompactingOptions {
-    const { ids, options } = this.#parts;
-    const fallback = new Fallback(options.fallback);
-    fallback.continueOn(overrides.fellBackTo, this.#own(overrides));
+    const { ids } = this.#parts;
+    const fallback = this.#fallback(overrides);
     const { capabilities, profile } = this.#setup.get(this.#own(overrides), overrides.output).settings;
     const { patienceMs } = profile;
     const patience = { firstByteTimeoutMs: patienceMs, idleTimeoutMs: patienceMs };
@@ -82,6 +87,12 @@ export class TurnContexts {
     const deadline = new TurnDeadline(limits.turnTimeoutMs, base.signal);
     const { join } = this.#parts;
     return { ...base, limits, deadline, signal: deadline.signal, compactAt: this.#compactAt, join };
+  }
+
+  #fallback(overrides: TurnOverrides): Fallback {
+    const fallback = new Fallback(this.#parts.options.fallback);
+    fallback.continueOn(overrides.fellBackTo, this.#own(overrides));
+    return fallback;
   }
 
   /** The model of the turn, unless a fallback stands in for it. */

@@ -201,7 +201,15 @@ test.for<readonly [name: string, validate: (value: unknown) => unknown, complain
 });
 
 test.for<readonly [name: string, schema: OutputSchema, problem: string]>([
-  ["is not an object at the top", z.string(), "its schema must describe an object at the top level"],
+  ["is not an object at the top", z.string(), "it must describe an object at the top level"],
+  ["is an array", z.array(z.string()), "Put the value into a property of an object"],
+  ["is a JSON Schema of an array", { type: "array" }, "Put the value into a property of an object"],
+  ["has no type", { properties: {} }, "it must describe an object at the top level"],
+  [
+    "is a list of schemas",
+    [{ type: "object" }] as never,
+    "must be a Standard Schema or a JSON Schema object",
+  ],
   ["refers to nothing", { type: "object", properties: { a: { $ref: "#/b" } } }, 'refers to "#/b"'],
   ["is not a schema", "city" as never, "must be a Standard Schema or a JSON Schema object"],
 ])("a schema that %s is refused before a turn starts", async ([, output, problem]) => {

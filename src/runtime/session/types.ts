@@ -2,10 +2,13 @@
 
 import type {
   CompactOptions,
+  EditOptions,
   FollowOptions,
   ForkOptions,
   Input,
   RequestPreview,
+  ResumeOptions,
+  RetryOptions,
   SessionHandle,
   SessionSummary,
   SwitchPreview,
@@ -128,6 +131,26 @@ export interface Session extends SessionHandle {
   send(input: Input, options: SendOptions & { readonly whenBusy: "steer" }): Turn;
   send(input: Input, options?: SendOptions & { readonly output?: undefined }): Turn<undefined>;
   send(input: Input, options?: SendOptions): Turn;
+  /**
+   * Finishes an interrupted turn. It keeps its output schema: after a restart that is the JSON Schema in the log,
+   * without transforms, and `output` is `unknown`. Pass the schema again for a typed value.
+   */
+  resume<Schema extends OutputSchema>(
+    options: ResumeOptions<Schema> & { readonly output: Schema },
+  ): Turn<InferOutput<Schema>>;
+  resume(options?: ResumeOptions<OutputSchema>): Turn;
+  /** Answers the last message again, on a new branch, with the same output schema or another. */
+  retry<Schema extends OutputSchema>(
+    options: RetryOptions<Schema> & { readonly output: Schema },
+  ): Turn<InferOutput<Schema>>;
+  retry(options?: RetryOptions<OutputSchema>): Turn;
+  /** Replaces the user message at `seq` and answers the new one, with the same output schema or another. */
+  edit<Schema extends OutputSchema>(
+    seq: number,
+    input: Input,
+    options: EditOptions<Schema> & { readonly output: Schema },
+  ): Turn<InferOutput<Schema>>;
+  edit(seq: number, input: Input, options?: EditOptions<OutputSchema>): Turn;
   /**
    * For a session opened to read: reads what another process has written, and whether it still writes (`writer`,
    * `interrupted`). Followers get this automatically. A session opened to write is always up to date.

@@ -4,7 +4,7 @@
  *
  * Anyone may look for an open turn (`findOpenTurn`), but only the next writer closes it, in one of two ways:
  * - anything new (a message, a retry, an edit, a cut) first ends it permanently, as `interrupted` (`closeTurn`);
- * - `resume` continues it: a turn through resume.ts, a compaction through compaction/finish-compaction.ts.
+ * - `resume` continues it: a turn through resume.ts, a compaction by running it again.
  */
 
 import {
@@ -29,8 +29,8 @@ interface OpenWork {
   readonly turn: string;
   readonly steps: number;
   readonly groups: readonly Group[];
-  /** A message joined the turn, and no request has carried it yet. */
-  readonly steered: boolean;
+  /** A message follows its last response, so that response is not the answer. */
+  readonly askedOn: boolean;
 }
 
 /** Returns the last turn if it has no end. */
@@ -38,8 +38,13 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
   if (endsWithItsTurn(events)) return undefined;
   const { path, aside } = walkPath(events);
   // A turn that was cancelled before it began has only an end, so anything that was open before is still open.
-  const begun = new Set(events.filter(({ type }) => type !== "turn_end").map(({ turn: of }) => of));
-  const last = path.findLast(({ turn: of, type }) => of !== undefined && type !== "notice" && begun.has(of));
+  // Settings can be logged ahead of a turn and do not begin it.
+  const begun = new Set(
+    events.filter(({ type }) => type !== "turn_end" && type !== "settings").map(({ turn: of }) => of),
+  );
+  const last = path.findLast(
+    ({ turn: of, type }) => of !== undefined && type !== "notice" && type !== "settings" && begun.has(of),
+  );
   const turn = last?.turn;
   if (
     turn === undefined ||
@@ -50,9 +55,8 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
   const groups = fold.entries.filter(
     (entry): entry is Group => entry.kind === "group" && entry.start.turn === turn,
   );
-  const latest = fold.entries.at(-1);
-  const steered = latest?.kind === "user" && latest.event.steer !== undefined;
-  const work = { turn, groups, steps: groups.at(-1)?.start.step ?? 0, steered };
+  const askedOn = fold.entries.at(-1)?.kind === "user";
+  const work = { turn, groups, steps: groups.at(-1)?.start.step ?? 0, askedOn };
   const leadsBackTo = aside?.turn === turn ? aside.path.at(-1)?.seq : undefined;
   return leadsBackTo === undefined
     ? { ...work, kind: "conversation" }

@@ -20,8 +20,8 @@ export function resumePlan(open: OpenTurn, scratch: readonly string[], tools: re
   const last = open.groups.at(-1);
   const whole = last?.end?.status === "completed";
   const hasCalls = (last?.calls.length ?? 0) > 0;
-  const answered =
-    whole && !hasCalls && !open.steered && last.items.some((item) => item.type === "assistant_message");
+  const spoke = whole && !hasCalls && last.items.some((item) => item.type === "assistant_message");
+  const answered = spoke && !open.askedOn;
   return {
     opening: [
       ...closeResponses(open, scratch),

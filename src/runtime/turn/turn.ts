@@ -41,7 +41,7 @@ export interface TurnPlan {
   /** Calls an interrupted turn still has to run, before the first step. */
   readonly owed: readonly ToolCall[];
   readonly firstStep: number;
-  /** The interrupted turn already had its answer; only its end is missing. */
+  /** The interrupted turn already had its answer; only the check of the answer and the end are missing. */
   readonly answered?: boolean;
   /** Checks the final answer. A returned message is sent to the model as a correction, once. */
   readonly judge?: ((text: string) => Promise<string | undefined>) | undefined;
@@ -63,7 +63,9 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
     else {
       if (plan.owed.length > 0) await runCalls({ ...context, resumed: true }, plan.owed);
       ending =
-        plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
+        plan.answered === true && plan.judge === undefined
+          ? { status: "completed" }
+          : await loop(context, plan, () => (steps += 1));
     }
   } catch (error) {
     // Only the log can fail here. A failure of a provider or tool is an ordinary ending.
@@ -135,7 +137,39 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
   const repeats = new RepeatGuard(limits.maxRepeats);
   const budget = new Budget(context);
   let nudged = false;
-  let complained = false;
+  let complained = correctedBefore(context);
+  /** Returns how the turn ends with this answer, or undefined if the model was told to answer again. */
+  const judged = async (
+    group: Group | undefined,
+    step: number,
+    over: OverBudget | undefined,
+  ): Promise<Ending | undefined> => {
+    const text = textOf(group).trim();
+    const judging = text === "" ? undefined : plan.judge?.(text);
+    const complaint = judging && (await untilAborted(judging, signal)); // the schema may be the caller's own code
+    if (judging !== undefined && signal.aborted) return { status: "cancelled" };
+    if (over !== undefined && (text === "" || complaint !== undefined)) return over.ending;
+    const last = step >= limits.maxSteps; // then nothing is asked again
+    if (text === "" && !nudged && !last) {
+      // A completed response that only thought is asked again once, with a different request (failures.md R09).
+      nudged = true;
+      await context.live.append([runtimeMessage(context, "Your last response had no text. Answer now.")]);
+      return undefined;
+    }
+    if (text === "") return { status: "incomplete", reason: "empty_response" };
+    if (complaint === undefined) return { status: "completed" };
+    if (complained || last)
+      return { status: "failed", error: { code: "output_invalid", message: complaint } };
+    complained = true;
+    await context.live.append([
+      runtimeMessage(context, `${MISFIT}${complaint}. Answer again with the corrected JSON only.`),
+    ]);
+    return undefined;
+  };
+  if (plan.answered === true) {
+    const ending = await judged(lastGroupOf(context), plan.firstStep - 1, budget.over());
+    if (ending !== undefined) return ending;
+  }
   for (;;) {
     if (signal.aborted) return { status: "cancelled" };
     const before = budget.over();
@@ -188,30 +222,29 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
         return { status: "incomplete", reason: "context" };
       continue;
     }
-    const text = textOf(group).trim();
-    const judging = text === "" ? undefined : plan.judge?.(text);
-    const complaint = judging && (await untilAborted(judging, signal)); // the schema may be the caller's own code
-    if (judging !== undefined && signal.aborted) return { status: "cancelled" };
-    if (over !== undefined && (text === "" || complaint !== undefined)) return over.ending;
-    const last = step >= limits.maxSteps; // then nothing is asked again
-    if (text === "" && !nudged && !last) {
-      // A completed response that only thought is asked again once, with a different request (failures.md R09).
-      nudged = true;
-      await context.live.append([runtimeMessage(context, "Your last response had no text. Answer now.")]);
-      continue;
-    }
-    if (text === "") return { status: "incomplete", reason: "empty_response" };
-    if (complaint === undefined) return { status: "completed" };
-    if (complained || last)
-      return { status: "failed", error: { code: "output_invalid", message: complaint } };
-    complained = true;
-    await context.live.append([
-      runtimeMessage(
-        context,
-        `Your answer does not fit the required format: ${complaint}. Answer again with the corrected JSON only.`,
-      ),
-    ]);
+    const ending = await judged(group, step, over);
+    if (ending !== undefined) return ending;
   }
+}
+
+/** How the correction of an answer begins. */
+const MISFIT = "Your answer does not fit the required format: ";
+
+/** An answer is corrected once per turn, even if the process died after the correction. */
+function correctedBefore({ live, turn }: TurnContext): boolean {
+  return live.fold.entries.some(
+    (entry) =>
+      entry.kind === "user" &&
+      entry.event.turn === turn &&
+      entry.event.by === "runtime" &&
+      entry.event.content.some((part) => part.type === "text" && part.text.startsWith(MISFIT)),
+  );
+}
+
+function lastGroupOf({ live, turn }: TurnContext): Group | undefined {
+  return live.fold.entries.findLast(
+    (entry): entry is Group => entry.kind === "group" && entry.start.turn === turn,
+  );
 }
 
 /** Whether the next request ends with a server tool, judged by what is sent: a result without its call is not sent. */

@@ -3,14 +3,15 @@
 import { Command } from "commander";
 
 import { shownParts, type UserMessage } from "../../../base/events/index.ts";
-import { codedError } from "../../../base/support/index.ts";
+import { codedError, type JsonObject } from "../../../base/support/index.ts";
 import type { Session, Turn } from "../../../runtime/session/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { EVENT_NUMBER, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
 import { enterDirectory, type Opened, openSession } from "../open-session.ts";
-import { tellTurn } from "../run-once.ts";
+import { readOutputSchema } from "../output-files.ts";
+import { structuredIn, tellTurn } from "../run-once.ts";
 import { type RunFlags, runOptions } from "../run-options.ts";
 import { type LastFlag, sessionNamed, takesLast, takesSession } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
@@ -83,7 +84,7 @@ Examples:
     async (name: string | undefined, given: LastFlag & RunFlags & { readonly fromMessage?: boolean }) => {
       const { fromMessage, ...flags } = given;
       const from = fromMessage === true ? "message" : undefined;
-      finish(await answerAgain(name, flags, terminal, (session) => session.retry({ from })));
+      finish(await answerAgain(name, flags, terminal, (session, output) => session.retry({ from, output })));
     },
   );
 }
@@ -121,7 +122,9 @@ Examples:
         );
       }
       const at = wholeNumber("<seq>", seq, EVENT_NUMBER);
-      finish(await answerAgain(name, flags, terminal, (session) => session.edit(at, text.join(" "))));
+      const again = (session: Session, output: JsonObject | undefined): Turn =>
+        session.edit(at, text.join(" "), { output });
+      finish(await answerAgain(name, flags, terminal, again));
     },
   );
 }
@@ -130,14 +133,18 @@ function answerAgain(
   name: string | undefined,
   flags: LastFlag & RunFlags,
   terminal: Terminal,
-  start: (session: Session) => Turn,
+  start: (session: Session, output: JsonObject | undefined) => Turn,
 ): Promise<number> {
   const { output } = flags;
-  return withSession(name, flags, { terminal, offline: false }, (opened) => {
+  enterDirectory(flags.directory);
+  const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
+  const { directory: _entered, ...rest } = flags;
+  return withSession(name, rest, { terminal, offline: false }, (opened) => {
     const { session, settings, costOf, instructions } = opened;
     const { permissions, showReasoning } = settings;
     const told = { json: flags.json === true, permissions, showReasoning, output, instructions, costOf };
-    return tellTurn(session, start(session), told, terminal);
+    const turn = start(session, schema);
+    return tellTurn(session, turn, { ...told, structured: structuredIn(session) }, terminal);
   });
 }
 

@@ -100,7 +100,7 @@ class PlaybackRun {
         if (settings !== model) await session.setModel(recordedModel(settings));
         model = settings;
         const output = settings.output === undefined ? {} : { output: settings.output.schema };
-        this.#turn = input === undefined ? session.retry({ from }) : session.send(input, output);
+        this.#turn = input === undefined ? session.retry({ from, ...output }) : session.send(input, output);
         code = await this.#tell(session, this.#turn);
         if (code === EXIT.interrupted && this.#problems.length > 0) break;
       }
@@ -245,7 +245,8 @@ function turnsOf({ earlier, events }: Recording, first: Settings): readonly Reco
     if (!isMessage && event.type !== "branch") continue;
     seen.add(event.turn);
     const message = isMessage ? event : undefined;
-    settings = settingsOfTurn(events, index, event.turn) ?? settings;
+    settings =
+      settingsOfTurn(events, index, event.turn) ?? settingsAhead(events[index - 1], event.turn) ?? settings;
     const to =
       event.type === "branch" ? [...earlier, ...events].find(({ seq }) => seq === event.to) : undefined;
     turns.push({
@@ -266,6 +267,11 @@ function inputOf(message: UserMessage | undefined): RecordedTurn["input"] {
   if (message === undefined) return undefined;
   const [only, ...more] = message.content;
   return more.length === 0 && only?.type === "text" ? only.text : message.content;
+}
+
+/** Settings that were logged ahead of the turn's message, because its schema is new. */
+function settingsAhead(event: LoggedEvent | undefined, turn: string): Settings | undefined {
+  return event?.type === "settings" && event.turn === turn ? event.settings : undefined;
 }
 
 /** The settings of the turn's first request, if they changed. */
