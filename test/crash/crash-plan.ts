@@ -17,6 +17,8 @@ export interface CrashPlan {
   readonly parallel?: boolean;
   /** Where the second model is, which continues a turn when the first is down. */
   readonly fallbackUrl?: string;
+  /** The JSON Schema of the answers. */
+  readonly output?: Readonly<Record<string, unknown>>;
   /** For this city the tool waits forever, before or after its effect. */
   readonly block?: { readonly when: "before" | "after"; readonly city: string };
   /** The process kills itself at this system call of its log, or when it is about to write an event of this type. */

@@ -61,7 +61,7 @@ const agent = createAgent({
 });
 const session = await agent.open({ id: plan.id, store: fileStore(plan.folder, { io: mortalIo() }) });
 for (const prompt of plan.prompts) {
-  const turn = session.send(prompt);
+  const turn = session.send(prompt, { output: plan.output });
   for await (const event of turn) say("event", event);
   say("result", await turn.result());
 }

@@ -63,6 +63,22 @@ test("the output is unknown for a JSON Schema and undefined without a schema", (
   });
 });
 
+test("resume, retry and edit have the type of the schema they are given, and unknown without one", () => {
+  const schema = z.object({ days: z.string().transform(Number) });
+  compileOnly((session: Session, handle: SessionHandle) => {
+    expectTypeOf(session.resume({ output: schema })).toEqualTypeOf<Turn<{ days: number }>>();
+    expectTypeOf(session.retry({ output: schema, from: "message" })).toEqualTypeOf<Turn<{ days: number }>>();
+    expectTypeOf(session.edit(1, "Hello", { output: schema })).toEqualTypeOf<Turn<{ days: number }>>();
+    expectTypeOf(session.resume()).toEqualTypeOf<Turn>();
+    expectTypeOf(session.retry({ from: "message" })).toEqualTypeOf<Turn>();
+    expectTypeOf(session.edit(1, "Hello")).toEqualTypeOf<Turn>();
+    expectTypeOf(session.resume({ output: { type: "object" } })).toEqualTypeOf<Turn>();
+    expectTypeOf(handle.resume({ output: { type: "object" } })).toEqualTypeOf<Turn>();
+    // @ts-expect-error a string is not a schema
+    session.resume({ output: "city" });
+  });
+});
+
 test("a handle takes JSON Schemas and model names only", () => {
   compileOnly(async (handle: SessionHandle) => {
     const result = await handle

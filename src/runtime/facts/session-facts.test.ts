@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { HOME, LogBuilder } from "../../../test/contracts/log-builder.ts";
+import { HOME, LogBuilder, settingsWith } from "../../../test/contracts/log-builder.ts";
 import type { Usage } from "../../base/events/index.ts";
+import { Fold } from "../fold/index.ts";
 import { factsOf, leftBehind, SessionFacts } from "./index.ts";
 
 const usage: Usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 6, reasoningTokens: 2 };
@@ -44,6 +45,46 @@ describe("the cost", () => {
     const facts = factsOf(log.events, costOf);
     expect(facts.costUsd).toBeUndefined();
     expect(facts.requests.map(({ costUsd }) => costUsd)).toEqual([0.1, 0, undefined]);
+  });
+});
+
+describe("the schema of a turn's answer", () => {
+  const output = { name: "output", schema: { type: "object" }, strict: false };
+
+  test("is that of its last request or, before the first, the one it was opened with", () => {
+    const log = new LogBuilder().add({
+      type: "settings",
+      turn: "tn_1",
+      settings: settingsWith({ output }),
+    });
+    expect(factsOf(log.events).turns.size).toBe(0); // settings alone do not begin a turn
+    log.user("one");
+    expect(factsOf(log.events).turns.get("tn_1")).toMatchObject({ output, firstSeq: 0 });
+    log.settings({}).respond({});
+    expect(factsOf(log.events).turns.get("tn_1")?.output).toBeUndefined();
+  });
+
+  test("follows the path: that of an abandoned branch does not count", () => {
+    const log = new LogBuilder().settings({}).user("one").respond({}).endTurn();
+    const back = log.lastSeq;
+    log.settings({ output }).user("two").respond({}).endTurn();
+    expect([...factsOf(log.events).turns.values()].at(-1)?.output).toEqual(output);
+    log.add({ type: "branch", to: back, why: "undo" }).user("three").respond({}).endTurn();
+    expect([...factsOf(log.events).turns.values()].at(-1)?.output).toBeUndefined();
+  });
+
+  test("comes from the settings that the first fold finds in force at each event", () => {
+    const log = new LogBuilder().settings({}).user("one").respond({}).endTurn();
+    const back = log.lastSeq;
+    log.settings({ output }).user("two").respond({}).endTurn();
+    log.add({ type: "branch", to: back, why: "undo" }).user("three").settings({ output }).respond({});
+    log.add({ type: "branch", to: back, why: "checkout" });
+    const facts = factsOf(log.events);
+    for (const { seq } of log.events) {
+      const fold = new Fold();
+      fold.add(log.events.slice(0, seq + 1));
+      expect(facts.settingsAt(seq)).toEqual(fold.settings);
+    }
   });
 });
 
