@@ -111,16 +111,16 @@ describe.each(["emu-reasoner", "emu-claude", "emu-chat"])("on %s", (name) => {
   });
 });
 
-describe("an already answered turn that is resumed", () => {
-  /** The log of a structured turn up to the end of its nth response. */
-  async function answered(nth: number, ...answers: readonly string[]): Promise<readonly LoggedEvent[]> {
-    const session = await createAgent({ model: answering(...answers) }).open({ id: "s" });
-    await session.send("Weather?", { output: Weather }).result();
-    const events = await historyOf(session);
-    const ends = events.filter(({ type }) => type === "response_end");
-    return events.slice(0, (ends[nth - 1]?.seq ?? 0) + 1);
-  }
+/** The log of a structured turn up to the end of its nth response. */
+async function answered(nth: number, ...answers: readonly string[]): Promise<readonly LoggedEvent[]> {
+  const session = await createAgent({ model: answering(...answers) }).open({ id: "s" });
+  await session.send("Weather?", { output: Weather }).result();
+  const events = await historyOf(session);
+  const ends = events.filter(({ type }) => type === "response_end");
+  return events.slice(0, (ends[nth - 1]?.seq ?? 0) + 1);
+}
 
+describe("an already answered turn that is resumed", () => {
   test("is validated, and its value is in the result", async () => {
     const events = await answered(1, PARIS);
     const session = await diedAfter(events, events.length, answering());
