@@ -67,6 +67,16 @@ function chainTo(events: readonly LoggedEvent[], before: readonly number[], last
   return path.toReversed();
 }
 
+/**
+ * Whether the turn of this event has begun. A turn that was cancelled before it began has only its end, settings can be
+ * logged ahead of a turn, and a notice may follow long after it.
+ */
+export function showsBegunTurn(event: LoggedEvent): event is LoggedEvent & { readonly turn: string } {
+  return event.turn !== undefined && !BEGINS_NOTHING.has(event.type);
+}
+
+const BEGINS_NOTHING: ReadonlySet<LoggedEvent["type"]> = new Set(["turn_end", "notice", "settings"]);
+
 /** Whether this is the first event of a turn that the runtime itself starts. */
 export function startsAside(event: LoggedEvent): event is LoggedEvent & { readonly turn: string } {
   if (event.turn === undefined) return false;

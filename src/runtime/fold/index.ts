@@ -1,6 +1,13 @@
 /** log → plan: what the next request contains, and why. Pure. */
 
-export { activePath, eventsBefore, leavesAside, startsAside, walkPath } from "./active-path.ts";
+export {
+  activePath,
+  eventsBefore,
+  leavesAside,
+  showsBegunTurn,
+  startsAside,
+  walkPath,
+} from "./active-path.ts";
 export { keepNewest, sizeOf, startOf } from "./cut-points.ts";
 export { contentText, digestOf } from "./digest.ts";
 export { type Entry, Group, opensTurn } from "./entries.ts";

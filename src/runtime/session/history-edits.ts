@@ -8,7 +8,7 @@ import {
   type UserMessage,
 } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
-import { activePath } from "../fold/index.ts";
+import { activePath, showsBegunTurn } from "../fold/index.ts";
 
 /** The last message on the path with which a person began a turn. */
 export function lastMessageOf(path: readonly LoggedEvent[]): UserMessage | undefined {
@@ -43,15 +43,10 @@ export function retryFrom(
   return { to: to?.seq ?? -1, joined: from === undefined ? [] : messages.map(again) };
 }
 
-/**
- * The last turn that began on the path. A turn that was cancelled before it began has only its end, and settings can be
- * logged ahead of a turn.
- */
+/** The last turn that began on the path. */
 export function lastTurnOf(path: readonly LoggedEvent[]): string | undefined {
-  return path.findLast(({ turn, type }) => turn !== undefined && !BEGINS_NOTHING.has(type))?.turn;
+  return path.findLast(showsBegunTurn)?.turn;
 }
-
-const BEGINS_NOTHING: ReadonlySet<LoggedEvent["type"]> = new Set(["turn_end", "notice", "settings"]);
 
 /** The seq of the event before `seq` on the path. */
 export function previousOnPath(path: readonly LoggedEvent[], seq: number): number {

@@ -15,7 +15,7 @@ import {
   type ToolCall,
   type TurnEnd,
 } from "../../base/events/index.ts";
-import { type Fold, type Group, resultOfOpenCall, walkPath } from "../fold/index.ts";
+import { type Fold, type Group, resultOfOpenCall, showsBegunTurn, walkPath } from "../fold/index.ts";
 import { partialsFromScratch } from "./scratch-journal.ts";
 
 /**
@@ -38,12 +38,9 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
   if (endsWithItsTurn(events)) return undefined;
   const { path, aside } = walkPath(events);
   // A turn that was cancelled before it began has only an end, so anything that was open before is still open.
-  // Settings can be logged ahead of a turn and do not begin it.
-  const begun = new Set(
-    events.filter(({ type }) => type !== "turn_end" && type !== "settings").map(({ turn: of }) => of),
-  );
-  const last = path.findLast(
-    ({ turn: of, type }) => of !== undefined && type !== "notice" && type !== "settings" && begun.has(of),
+  const begun = new Set<string | undefined>(events.filter(showsBegunTurn).map(({ turn: of }) => of));
+  const last = path.findLast((event) =>
+    event.type === "turn_end" ? begun.has(event.turn) : showsBegunTurn(event),
   );
   const turn = last?.turn;
   if (
