@@ -129,7 +129,6 @@ export class RemoteSession implements SessionHandle {
     checkHandleOptions("edit", options);
     return this.#start("edit", { seq, input, output: options.output }, options);
   }
-  }
 
   async cancel(): Promise<boolean> {
     try {
