@@ -6,6 +6,15 @@ import { chat, ended, eventsOf, messages, responses, say, session, thought } fro
 const lastMessage = async (opened) =>
   (await eventsOf(opened)).findLast(({ type }) => type === "user_message").seq;
 
+/** Sends messages into the turn while its first answer arrives, so that they follow the results of its tools. */
+async function steered(opened, input, more) {
+  const turn = opened.send(input);
+  for await (const event of turn)
+    if (event.type === "response_start" && event.step === 1)
+      for (const text of more) opened.send(text, { whenBusy: "steer" });
+  await ended(turn);
+}
+
 export const histories = {
   // Two consecutive requests omit the same items: the second one only refers to the first (leftOutAs).
   "switch-between-dialects": (id, folder) =>
@@ -44,6 +53,22 @@ export const histories = {
         await ask("Thanks");
       },
     ),
+  // Messages that joined a running turn, in every dialect, with what retry, edit and undo make of them.
+  steered: (id, folder) =>
+    session(id, folder, { model: responses() }, async (opened, { ask }) => {
+      await steered(opened, "What is the weather in Paris?", ["Be quick.", "And friendly."]);
+      await ask("Thanks");
+      await opened.setModel(messages());
+      await steered(opened, "What is the weather in Rome?", ["In one line."]);
+      await opened.setModel(chat("emu-mistral", "mistral"));
+      await steered(opened, "What is the weather in Lima?", ["In one line."]);
+      await ended(opened.retry());
+      await ended(opened.retry({ from: "message" }));
+      const joined = (await eventsOf(opened)).findLast(({ steer }) => steer !== undefined);
+      await ended(opened.edit(joined.seq, "In two lines."));
+      await opened.undo();
+      await ask("Thanks again");
+    }),
   branches: (id, folder) =>
     session(id, folder, { model: responses() }, async (opened, { ask }) => {
       await opened.rename("Branches of a talk");

@@ -70,7 +70,9 @@ function User({ block, view }: { readonly block: UserBlock; readonly view: Sessi
   }
   return (
     <div class="bubble">
-      <p class="who">{block.by === "person" ? "You" : "Throughline"}</p>
+      <p class="who">
+        {block.by === "person" ? (block.steer === true ? "You, into the turn" : "You") : "Throughline"}
+      </p>
       <p class="plain">{block.text}</p>
       {block.by === "person" && view.handle.access === "write" ? (
         <button type="button" class="quiet" onClick={() => setDraft(block.text)}>

@@ -13,6 +13,8 @@ export function Composer({ view }: { readonly view: SessionView }) {
   const key = `draft/${handle.id}`;
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
   const [problem, setProblem] = useState<string>();
+  /** Messages that were sent into the running turn. They are shown here until the log has them. */
+  const [steering, setSteering] = useState<readonly { readonly turn: string; readonly words: string }[]>([]);
   const field = useRef<HTMLTextAreaElement>(null);
   // Opening a session focuses the input.
   useEffect(() => field.current?.focus(), [handle]);
@@ -20,16 +22,25 @@ export function Composer({ view }: { readonly view: SessionView }) {
     setText(value);
     sessionStorage.setItem(key, value);
   };
-  const send = async (): Promise<void> => {
+  const send = async (whenBusy?: "steer"): Promise<void> => {
     const words = text.trim();
     if (words === "") return;
     keep("");
     setProblem(undefined);
-    const result = await handle.send(words).result();
     // The server did not accept it: restore the text, unless something else was typed since.
-    if (result.status === "failed" && result.steps === 0 && result.error !== undefined) {
-      setProblem(result.error.message);
+    const restore = (why: string): void => {
+      setProblem(why);
       if ((sessionStorage.getItem(key) ?? "") === "") keep(words);
+    };
+    const turn = handle.send(words, { whenBusy });
+    if (whenBusy === "steer") setSteering((before) => [...before, { turn: turn.id, words }]);
+    try {
+      const { status, steps, error } = await turn.result();
+      if (status === "failed" && steps === 0 && error !== undefined) restore(error.message);
+    } catch (error) {
+      restore(messageOf(error));
+    } finally {
+      setSteering((before) => before.filter(({ turn: id }) => id !== turn.id));
     }
   };
   const run = (work: () => Promise<unknown>): void => {
@@ -56,12 +67,19 @@ export function Composer({ view }: { readonly view: SessionView }) {
         </p>
       ) : null}
       <Problem text={problem} />
+      {steering
+        .filter(({ turn }) => !view.facts.has(turn))
+        .map(({ turn, words }) => (
+          <p key={turn} class="steering" role="status">
+            Sent; joins the turn before its next request: {words}
+          </p>
+        ))}
       <textarea
         ref={field}
         aria-label="Your message"
         placeholder={
           busy
-            ? "Sent when this turn ends (Esc stops it)"
+            ? "Enter: sent when this turn ends. Send now: joins it. Esc stops it"
             : "Message (Enter to send, Shift+Enter for a new line)"
         }
         rows={3}
@@ -80,6 +98,16 @@ export function Composer({ view }: { readonly view: SessionView }) {
         {busy ? (
           <button type="button" class="stop" onClick={() => run(() => handle.cancel())}>
             Stop
+          </button>
+        ) : null}
+        {busy ? (
+          <button
+            type="button"
+            title="The message joins the running turn before its next request"
+            disabled={blocked || text.trim() === ""}
+            onClick={() => run(() => send("steer"))}
+          >
+            Send now
           </button>
         ) : null}
         <button type="submit" class="primary" disabled={blocked || text.trim() === ""}>

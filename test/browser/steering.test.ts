@@ -1,0 +1,57 @@
+/** Steering on the page: "Send now" puts the message into the running turn, and it appears where it joined. */
+
+import { expect, test } from "vitest";
+
+import { call, say as answer } from "../contracts/session-fixture.ts";
+import { waitingTool } from "../contracts/steer-fixture.ts";
+import { begin, blocksOn, describePage, openPage, realPage, sameInAll } from "./page-fixture.ts";
+
+const real = realPage();
+
+describePage(real, "steering", () => {
+  test("a message sent now waits, joins the turn, and looks the same in a second tab and after a reload", async () => {
+    const wait = waitingTool();
+    const opened = await openPage(real, {
+      script: [
+        { output: [call("wait")] },
+        { output: [answer("Both answered.")] },
+        { output: [answer("Then the queued one.")] },
+      ],
+      tools: [wait.tool],
+    });
+    const { page, errors } = opened;
+    await begin(page, "First message");
+    await wait.started;
+    const field = page.getByRole("textbox", { name: "Your message" });
+    const now = page.getByRole("button", { name: "Send now" });
+    await now.waitFor();
+    expect(await now.isDisabled()).toBe(true);
+    await field.fill("Queued message");
+    await page.getByRole("button", { name: "Queue" }).click();
+    await field.fill("Joins now");
+    await now.click();
+    await page.getByText("Sent; joins the turn before its next request: Joins now").waitFor();
+    await expect.poll(() => field.inputValue()).toBe("");
+    const other = await opened.tab();
+    wait.finish();
+    await page.getByText("Then the queued one.").waitFor();
+    await expect.poll(() => page.getByText("Sent; joins the turn").count()).toBe(0);
+    const shown = (await blocksOn(page)).join("\n");
+    const order = [
+      "First message",
+      "wait",
+      "You, into the turn",
+      "Joins now",
+      "Both answered.",
+      "Queued message",
+    ];
+    expect(order.toSorted((a, b) => shown.indexOf(a) - shown.indexOf(b))).toEqual(order);
+    expect(order.every((text) => shown.includes(text))).toBe(true);
+    await sameInAll(page, other);
+    await expect.poll(() => now.count()).toBe(0);
+    await page.reload();
+    await page.getByText("Then the queued one.").waitFor();
+    await sameInAll(page, other);
+    expect(errors).toEqual([]);
+  });
+});
