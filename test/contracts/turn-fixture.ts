@@ -49,6 +49,7 @@ export async function testTurn(options: {
       policy: "auto",
       byDefault: false,
       interactive: false,
+      ruleFor: () => undefined,
       ask: () => Promise.reject(new Error("nobody")),
     },
     fetch: undefined,

@@ -4,6 +4,7 @@
  */
 
 import {
+  type ApproveOptions,
   checkHandleOptions,
   type CompactOptions,
   type Decision,
@@ -19,6 +20,7 @@ import {
   type RequestPreview,
   type ResumeOptions,
   type RetryOptions,
+  type RuleView,
   type SessionHandle,
   type SessionState,
   type SwitchPreview,
@@ -83,6 +85,10 @@ export class RemoteSession implements SessionHandle {
     return this.#state.context;
   }
 
+  get rules(): readonly RuleView[] {
+    return this.#state.rules ?? []; // absent on servers of earlier versions
+  }
+
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -140,16 +146,22 @@ export class RemoteSession implements SessionHandle {
     }
   }
 
-  async approve(
-    requestId: string,
-    options: { readonly argumentsHash?: string | undefined } = {},
-  ): Promise<void> {
+  async approve(requestId: string, options: ApproveOptions = {}): Promise<void> {
     checkHandleOptions("approve", options);
-    await this.#answer(requestId, { decision: "allow", argumentsHash: options.argumentsHash });
+    const { argumentsHash, forSession } = options;
+    await this.#answer(requestId, { decision: "allow", argumentsHash, forSession });
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {
     await this.#answer(requestId, { decision: "deny", reason });
+  }
+
+  async allow(rule: string): Promise<void> {
+    await this.#change("rules", { rule });
+  }
+
+  async disallow(rule: string): Promise<void> {
+    await this.#change("rules", { rule, removed: true });
   }
 
   async setModel(name: string): Promise<void> {

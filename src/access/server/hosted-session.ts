@@ -170,7 +170,7 @@ export class HostedSession {
 
   state(): Promise<SessionState> {
     return this.withSession("read", async (session) => {
-      const { id, title, usage, model, context, interrupted, writer } = session;
+      const { id, title, usage, model, context, rules, interrupted, writer } = session;
       const { running, waiting } = this.turns;
       const { target, capabilities, effort } = model.settings;
       const { cwd, costUsd } = await this.factsOf(session);
@@ -182,6 +182,7 @@ export class HostedSession {
         costUsd,
         model: { label: model.label, settings: { target, capabilities, effort } },
         context,
+        rules,
         interrupted,
         // Open for reading with no writer: the server would take the lock for a request that writes.
         access: session.access === "read" && writer === "live" ? "read" : "write",

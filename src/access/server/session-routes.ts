@@ -93,6 +93,11 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const model = required("model", body.text("model"));
     return (_session, hosted) => hosted.chooseModel(model);
   });
+  change("rules", (body) => {
+    const rule = required("rule", body.text("rule"));
+    const removed = body.flag("removed");
+    return (session) => (removed === true ? session.disallow(rule) : session.allow(rule));
+  });
   change("undo", () => (session) => session.undo());
   change("truncate", (body) => {
     const [keepTurns, from] = [body.number("keepTurns"), body.number("from")];

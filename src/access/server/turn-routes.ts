@@ -4,7 +4,7 @@
  */
 
 import type { Input, TurnState } from "../../base/api/index.ts";
-import { onAbort } from "../../base/support/index.ts";
+import { codedError, onAbort } from "../../base/support/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts, withBody } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { type Fields, required } from "./read-body.ts";
@@ -62,10 +62,15 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     const decision = required("decision", body.choice("decision", ["allow", "deny"]));
     const reason = body.text("reason");
     const argumentsHash = body.text("argumentsHash");
+    const forSession = body.flag("forSession");
     body.done();
+    if (decision === "deny" && forSession === true)
+      throw codedError("field_invalid", "forSession: only an answer that allows the call can add a rule");
     const request = c.req.param("request");
     await hosted.whereItRuns((session) =>
-      decision === "allow" ? session.approve(request, { argumentsHash }) : session.deny(request, reason),
+      decision === "allow"
+        ? session.approve(request, { argumentsHash, forSession })
+        : session.deny(request, reason),
     );
     return c.json({ decision });
   });

@@ -5,7 +5,7 @@
 
 import type { ContextUse, ResponseStatus, Usage } from "../events/index.ts";
 import type { SessionSummary } from "./agent-handle.ts";
-import type { ModelView } from "./session-handle.ts";
+import type { ModelView, RuleView } from "./session-handle.ts";
 import type { TurnResult } from "./turn.ts";
 
 /** The version of the HTTP API. It changes when older clients can no longer work with the server. */
@@ -34,6 +34,8 @@ export interface SessionState {
   readonly costUsd?: number | undefined;
   readonly model: ModelView;
   readonly context?: ContextUse | undefined;
+  /** The rules in force. Absent on servers of earlier versions. */
+  readonly rules?: readonly RuleView[] | undefined;
   readonly interrupted: boolean;
   readonly access: "write" | "read";
   readonly writer: "live" | "none";

@@ -25,6 +25,7 @@ export type {
   SwitchPreview,
 } from "./request-views.ts";
 export type {
+  ApproveOptions,
   CompactOptions,
   EditOptions,
   EventsOptions,
@@ -35,6 +36,7 @@ export type {
   ModelView,
   ResumeOptions,
   RetryOptions,
+  RuleView,
   SessionHandle,
   TurnOptions,
 } from "./session-handle.ts";

@@ -55,7 +55,7 @@ export const HANDLE_OPTIONS = {
   resume: { ...turn, output: anObject } satisfies OptionChecks<ResumeOptions>,
   retry: { ...turn, from: aChoice("message"), output: anObject } satisfies OptionChecks<RetryOptions>,
   edit: { ...turn, output: anObject } satisfies OptionChecks<EditOptions>,
-  approve: { argumentsHash: aText } satisfies OptionChecks<OptionsOf<"approve", 1>>,
+  approve: { argumentsHash: aText, forSession: aFlag } satisfies OptionChecks<OptionsOf<"approve", 1>>,
   fork: { at: aSeq, id: aText, compacted: aFlag } satisfies OptionChecks<ForkOptions>,
   // A wrong number of turns has an error code of its own.
   compact: {

@@ -62,6 +62,25 @@ export interface HandleSendOptions extends TurnOptions {
   readonly whenBusy?: "queue" | "reject" | "steer" | undefined;
 }
 
+/** A rule in force: it allows calls without a question. */
+export interface RuleView {
+  /** `TOOL` or `TOOL:PATTERN`. */
+  readonly rule: string;
+  /** `agent`: it was given to `createAgent`. `session`: a person added it to this session. */
+  readonly from: "agent" | "session";
+}
+
+/** Options of `approve`. */
+export interface ApproveOptions {
+  /** The hash of the request that was shown. The call is refused if its arguments differ. */
+  readonly argumentsHash?: string | undefined;
+  /**
+   * Also adds the request's `rule` to the session, so that later calls that it covers run without a question. Refused
+   * (`allow_rule_invalid`) if the request has no rule.
+   */
+  readonly forSession?: boolean | undefined;
+}
+
 /** Options of `fork`. */
 export interface ForkOptions {
   /** The last event to copy. Default: the last event of the session. */
@@ -131,6 +150,8 @@ export interface SessionHandle {
   readonly model: ModelView;
   /** How full the model's context is. Undefined until a response has reported its tokens, and after a compaction. */
   readonly context?: ContextUse | undefined;
+  /** The rules in force: calls that they cover run without a question. */
+  readonly rules: readonly RuleView[];
   /** The `seq` of the last event this handle knows, or -1 if there is none. */
   readonly lastSeq: number;
   /** Whether the last turn has no end. `resume` finishes it, `send` closes it. */
@@ -168,9 +189,14 @@ export interface SessionHandle {
   /**
    * Allows a call. Pass the `argumentsHash` of the request that was shown: the call is refused if its arguments differ.
    */
-  approve(requestId: string, options?: { readonly argumentsHash?: string | undefined }): Promise<void>;
+  approve(requestId: string, options?: ApproveOptions): Promise<void>;
   /** Denies a call. The model gets the reason. */
   deny(requestId: string, reason?: string): Promise<void>;
+
+  /** Adds a rule to this session: calls that it covers run without a question. Durable once it resolves. */
+  allow(rule: string): Promise<void>;
+  /** Removes a rule that a person added to this session (`rule_not_found`). */
+  disallow(rule: string): Promise<void>;
 
   /** Switches to another model at the next step, even inside a turn. */
   setModel(name: string): Promise<void>;

@@ -6,6 +6,7 @@
 import type { RawJson } from "../support/index.ts";
 import type { ErrorInfo } from "./error-info.ts";
 import type { Origin } from "./origin.ts";
+import type { PermissionDecisionEvent, PermissionRequest, PermissionRuleEvent } from "./permission-events.ts";
 import type { Settings } from "./settings.ts";
 import type { SessionParent, SubAgentSpent } from "./sub-agent.ts";
 import type { Usage } from "./usage.ts";
@@ -201,30 +202,6 @@ export interface ResponseEnd extends Envelope {
   readonly appliedEdits?: readonly AppliedEdit[] | undefined;
 }
 
-export interface PermissionRequest extends Envelope {
-  readonly type: "permission_request";
-  readonly response: string;
-  readonly requestId: string;
-  readonly callId: string;
-  readonly tool: string;
-  readonly access: "read" | "write" | "execute";
-  readonly arguments: string;
-  /** An approval is bound to this hash: other arguments are asked about again. */
-  readonly argumentsHash: string;
-}
-
-export interface PermissionDecisionEvent extends Envelope {
-  readonly type: "permission_decision";
-  readonly response: string;
-  readonly requestId?: string | undefined;
-  readonly callId: string;
-  /** Absent in a log of an earlier version whose permission function returned no decision: the call was denied. */
-  readonly decision?: "allow" | "deny" | undefined;
-  readonly by: "policy" | "person" | "function";
-  readonly reason?: string | undefined;
-  readonly argumentsHash: string;
-}
-
 export interface ToolStart extends Envelope {
   readonly type: "tool_start";
   readonly response: string;
@@ -333,6 +310,7 @@ export type CanonicalEvent =
   | ResponseEnd
   | PermissionRequest
   | PermissionDecisionEvent
+  | PermissionRuleEvent
   | ToolStart
   | ToolResult
   | ReplayOverride
@@ -372,6 +350,7 @@ export const CANONICAL_TYPES = [
   "response_end",
   "permission_request",
   "permission_decision",
+  "permission_rule",
   "tool_start",
   "tool_result",
   "replay_override",

@@ -7,6 +7,7 @@ export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } 
 export { type ErrorClass, type ErrorInfo, errorInfoOf } from "./error-info.ts";
 export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
+export type { PermissionDecisionEvent, PermissionRequest, PermissionRuleEvent } from "./permission-events.ts";
 export { readPartTitle } from "./reasoning-title.ts";
 export {
   type Effort,

@@ -9,19 +9,37 @@ import { parseLine } from "./line.ts";
 
 const LOGS = join(import.meta.dirname, "../../../test/fixtures/logs");
 
+const RULE = {
+  v: 1,
+  seq: 1,
+  id: "ev_1",
+  at: "2026-01-01T00:00:00.000Z",
+  epoch: 1,
+  type: "permission_rule",
+  rule: "run_command:git *",
+  by: "person",
+  sum: "00000000",
+};
+
+/** Events of types that the first kept logs do not have: with as few fields as possible, and with all. */
+const NEWER: readonly JsonObject[] = [RULE, { ...RULE, turn: "tn_1", requestId: "pr_1", removed: true }];
+
 /** For each type, the events of the kept logs with the most fields, so that optional fields are covered too. */
 const SAMPLES: ReadonlyMap<string, readonly JsonObject[]> = samples();
 
 function samples(): Map<string, JsonObject[]> {
   const found = new Map<string, Map<string, JsonObject>>();
+  const take = (event: JsonObject): void => {
+    const type = String(event["type"]);
+    const shapes = found.get(type) ?? new Map<string, JsonObject>();
+    found.set(type, shapes.set(Object.keys(event).toSorted().join(), event));
+  };
+  NEWER.forEach(take);
   for (const file of readdirSync(LOGS, { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".jsonl")) continue;
     for (const line of readFileSync(join(LOGS, file), "utf8").split("\n")) {
       const event = objectOf(line);
-      if (event === undefined) continue;
-      const type = String(event["type"]);
-      const shapes = found.get(type) ?? new Map<string, JsonObject>();
-      found.set(type, shapes.set(Object.keys(event).toSorted().join(), event));
+      if (event !== undefined) take(event);
     }
   }
   return new Map([...found].map(([type, shapes]) => [type, [...shapes.values()]]));

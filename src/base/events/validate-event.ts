@@ -168,6 +168,7 @@ const SHAPES: EventShapes = {
     access: oneOf("read", "write", "execute"),
     arguments: text,
     argumentsHash: text,
+    rule: optional(text),
   },
   permission_decision: {
     ...inResponse,
@@ -177,7 +178,9 @@ const SHAPES: EventShapes = {
     by: text,
     reason: optional(text),
     argumentsHash: text,
+    rule: optional(text),
   },
+  permission_rule: { ...anywhere, rule: text, by: text, requestId: optional(text), removed: optional(flag) },
   tool_start: { ...inResponse, callId: text, tool: text, idempotencyKey: text },
   tool_result: {
     ...inResponse,

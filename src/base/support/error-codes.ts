@@ -5,6 +5,7 @@
 
 const CODES = {
   api_key_failed: "final",
+  allow_rule_invalid: "final",
   api_key_invalid: "final",
   api_key_missing: "final",
   api_key_refused: "final",
@@ -160,6 +161,7 @@ const CODES = {
   schema_file_invalid: "final",
   schema_invalid: "final",
   secret_too_short: "final",
+  rule_not_found: "final",
   seq_unknown: "final",
   server_error: "final",
   server_stopping: "retryable",

@@ -187,6 +187,7 @@ class Reader {
     return {
       session: this.#string(run["session"], "run.session", 1),
       permissions: this.#string(run["permissions"], "run.permissions", 1),
+      allow: Array.isArray(run["allow"]) ? run["allow"].map(String) : undefined,
       interactive: (run["interactive"] ?? run["canAsk"]) === true, // `canAsk` in recordings of earlier versions
       maxSteps: numberOf(run["maxSteps"]),
       maxCostUsd: numberOf(run["maxCostUsd"]),

@@ -9,6 +9,8 @@ export const FORMAT = 1;
 export interface RunFacts {
   readonly session: string;
   readonly permissions: string;
+  /** The rules of the agent. */
+  readonly allow?: readonly string[] | undefined;
   readonly interactive: boolean;
   readonly maxSteps?: number | undefined;
   readonly maxCostUsd?: number | undefined;

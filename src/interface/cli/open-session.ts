@@ -14,6 +14,7 @@ import { createAgent, readFacts, type Session } from "../../runtime/session/inde
 import { builtinTools, type Tool } from "../../runtime/tools/index.ts";
 import type { WireRecord } from "../../runtime/turn/index.ts";
 import { type ProjectInstructions, readProjectInstructions, sessionsFolder } from "../config/index.ts";
+import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel, requireKey } from "./choose-model.ts";
 import { chooseSession } from "./choose-session.ts";
 import { costsWith } from "./cost.ts";
@@ -67,6 +68,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const fallback = options.offline === true ? [] : chooseFallback({ flags, config, modelFrom });
   const maxCostUsd = heldCost(settings, [model, ...fallback], terminal);
   const tools = await chooseTools(settings, cwd, options.tools ?? []);
+  const allow = allowRules(settings, tools, terminal);
   const { found, problem } =
     settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : NO_INSTRUCTIONS;
   if (problem !== undefined) tellProblem(problem, terminal);
@@ -74,6 +76,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const secrets = headerSecrets(config.values);
   const traced = {
     permissions,
+    allow,
     interactive,
     maxSteps,
     maxCostUsd,
@@ -83,6 +86,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const tracing = startTracing(flags, store, traced, terminal);
   const agent = createAgent({
     ...tracing.agent,
+    allow,
     model,
     fallback,
     modelFrom,

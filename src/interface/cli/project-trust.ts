@@ -34,6 +34,7 @@ export function settingsUnasked(cwd: string, terminal: Pick<Terminal, "stderr">)
 export function settingsHere(terminal: Pick<Terminal, "stderr">, cwd = process.cwd()): LoadedConfig {
   const loaded = loadConfig(cwd);
   if (loaded.problem !== undefined) tellProblem(loaded.problem, terminal);
+  tellUserOnly(loaded.project, terminal);
   return loaded;
 }
 
@@ -48,6 +49,7 @@ export async function settingsWithTrust(
     if (flags.trust === true) throw asError(problem);
     tellProblem(problem, terminal);
   }
+  tellUserOnly(project, terminal);
   if (project === undefined || project.needsTrust.length === 0 || project.decision === "trusted")
     return loaded;
   if (flags.trust === true) {
@@ -72,7 +74,8 @@ export async function settingsWithTrust(
 
 /** Reloads the settings. The decision covers what was shown; a file that has changed since is not trusted. */
 function afterDecision(cwd: string, terminal: Terminal): LoadedConfig {
-  return settingsUnasked(cwd, terminal);
+  const loaded = loadConfig(cwd);
+  return loaded.project?.decision === undefined ? settingsUnasked(cwd, terminal) : loaded;
 }
 
 /** Records a decision about exactly the files that were read. */
@@ -91,6 +94,14 @@ export function decide(project: ProjectState, decision: "trusted" | "refused"): 
 export function tellProblem({ message, code }: ProjectProblem, terminal: Pick<Terminal, "stderr">): void {
   terminal.stderr.write(
     `throughline: ${inertLine(message, 500)}. This file is ignored: correct or remove it [${code}]\n`,
+  );
+}
+
+/** Reports settings of the project that not even trust puts in force. */
+function tellUserOnly(project: ProjectState | undefined, terminal: Pick<Terminal, "stderr">): void {
+  if (project === undefined || project.userOnly.length === 0) return;
+  terminal.stderr.write(
+    `throughline: ${inertLine(project.file, 300)} sets ${project.userOnly.join(", ")}, which is ignored: only your own settings can set it\n`,
   );
 }
 

@@ -18,6 +18,7 @@ export interface RunFlags extends TraceFlags {
   readonly fallback?: readonly string[];
   readonly tools?: string;
   readonly allowTools?: string;
+  readonly allow?: readonly string[];
   readonly permissions?: string;
   readonly maxSteps?: string;
   readonly maxCost?: string;
@@ -51,6 +52,7 @@ const RECORDED = [
   "system",
   "tools",
   "allowTools",
+  "allow",
   "permissions",
   "maxSteps",
   "maxCost",
@@ -70,6 +72,7 @@ const OF_THE_SERVER = [
   "system",
   "tools",
   "allowTools",
+  "allow",
   "permissions",
   "maxSteps",
   "maxCost",
@@ -158,6 +161,12 @@ export function agentOptions(
     .option("--tools <file>", "load tools from this JavaScript module")
     .option("--allow-tools <names>", "allow only these tools, separated by commas")
     .option("--permissions <mode>", "permission mode: ask, auto, read-only or deny")
+    .option(
+      "--allow <rule>",
+      "allow these calls without a question, for example run_command:git *; give it again for more",
+      gather,
+      [],
+    )
     .option("--max-steps <n>", "make at most n requests in a turn")
     .option(
       "--max-cost <usd>",

@@ -24,6 +24,8 @@ export interface RunSettings {
   /** Set if the project names the tools: only these files of it may run. */
   readonly trustedCode: FileSet | undefined;
   readonly allowTools: readonly string[] | undefined;
+  /** Rules of the user's own flags, settings and environment. */
+  readonly allow: { readonly flags: readonly string[]; readonly settings: readonly string[] };
   /** Whether an untrusted project set these. It may narrow a run, but a limit that cannot be applied must not stop it. */
   readonly fromUntrusted: { readonly allowTools: boolean; readonly maxCostUsd: boolean };
   readonly system: string | undefined;
@@ -43,6 +45,7 @@ export function runSettings(flags: RunFlags, loaded: LoadedConfig): RunSettings 
     tools: flags.tools ?? config.tools,
     trustedCode: flags.tools === undefined && fromProject("tools") ? project?.code : undefined,
     allowTools: flags.allowTools === undefined ? config.allowTools : namesIn(flags.allowTools),
+    allow: { flags: flags.allow ?? [], settings: config.allow ?? [] },
     fromUntrusted: {
       allowTools: untrusted && flags.allowTools === undefined && fromProject("allowTools"),
       maxCostUsd: untrusted && flags.maxCost === undefined && fromProject("maxCostUsd"),

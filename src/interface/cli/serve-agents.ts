@@ -11,6 +11,7 @@ import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import { createAgent } from "../../runtime/session/index.ts";
 import { type LoadedConfig, readProjectInstructions } from "../config/index.ts";
+import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel } from "./choose-model.ts";
 import { costsWith } from "./cost.ts";
 import { chooseTools, heldCost, NO_INSTRUCTIONS, systemText } from "./open-session.ts";
@@ -34,8 +35,9 @@ export async function serveAgents(
   const start = process.cwd();
   const here = partsOf(flags, await settingsWithTrust(start, flags, terminal));
   const usual = chooseModel({ flags, ...here, kept: undefined });
-  chooseFallback({ flags, ...here }); // like a bad --tools below, a bad --fallback is reported now
-  await chooseTools(here.settings, start, []); // report a bad --tools now, not to the first browser
+  // Reports a bad --fallback, --tools or --allow now, not to the first browser.
+  chooseFallback({ flags, ...here });
+  allowRules(here.settings, await chooseTools(here.settings, start, []), terminal);
   const once = { stderr: tellingOnce(terminal.stderr) };
   const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
     const folder = isFolder(cwd) ? cwd : start;
@@ -48,11 +50,13 @@ export async function serveAgents(
     if (problem !== undefined) tellProblem(problem, once);
     const model = modelOfSession({ flags, ...parts, kept }, usual);
     const fallback = chooseFallback({ flags, config, modelFrom });
+    const tools = await chooseTools(settings, folder, []);
     return createAgent({
       model,
       fallback,
       modelFrom,
-      tools: await chooseTools(settings, folder, []),
+      tools,
+      allow: allowRules(settings, tools, once),
       system: systemText(settings.system, found, folder),
       permissions,
       interactive: true,

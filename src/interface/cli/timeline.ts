@@ -10,6 +10,17 @@ export interface TimelineTool {
   readonly durationMs: number | undefined;
   /** The sub-agents that the call ran. */
   readonly spent?: readonly SubAgentSpent[] | undefined;
+  /** The rule that allowed the call without a question. */
+  readonly rule: string | undefined;
+}
+
+/** A rule of the session, and the calls it allowed. */
+export interface TimelineRule {
+  readonly rule: string;
+  /** The event that added it. */
+  readonly seq: number;
+  /** The `seq` of each call that it allowed. */
+  readonly allowed: readonly number[];
 }
 
 export interface TimelineRequest {
@@ -45,6 +56,17 @@ export function timelineOf(events: readonly LoggedEvent[]): readonly TimelineTur
   return [...factsOf(events).turns.values()].map(turnOf);
 }
 
+/** The rules that a person added to the session and that are in force. */
+export function rulesOf(events: readonly LoggedEvent[]): readonly TimelineRule[] {
+  const { rules, requests } = factsOf(events);
+  const calls = requests.flatMap(({ tools }) => tools);
+  return [...rules.values()].map(({ rule, seq }) => ({
+    rule,
+    seq,
+    allowed: calls.flatMap((one) => (one.rule === rule ? [one.call.seq] : [])),
+  }));
+}
+
 function turnOf({ turn, firstSeq, message, branch, end, requests }: TurnFacts): TimelineTurn {
   const left = branch === undefined ? "" : `(${branch.why} from event ${branch.to})`;
   return {
@@ -77,12 +99,13 @@ function requestOf(facts: RequestFacts): TimelineRequest {
       reason,
       items: seqs.reduce((sum, [from, to]) => sum + to - from + 1, 0),
     })),
-    tools: tools.map(({ call, result }) => ({
+    tools: tools.map(({ call, result, rule }) => ({
       callId: call.callId,
       name: call.name,
       status: result?.status ?? "open",
       durationMs: result?.durationMs,
       spent: result?.spent,
+      rule,
     })),
   };
 }

@@ -26,6 +26,7 @@ export interface TraceFlags {
 
 export interface TracedRun {
   readonly permissions: string;
+  readonly allow: readonly string[];
   readonly interactive: boolean;
   readonly maxSteps: number | undefined;
   readonly maxCostUsd: number | undefined;
@@ -61,7 +62,7 @@ function writerOptions(
   form: TraceWriterOptions["form"],
   path: string,
   what: string,
-  { permissions, interactive, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
+  { permissions, allow, interactive, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
   terminal: Terminal,
 ): TraceWriterOptions {
   return {
@@ -72,6 +73,7 @@ function writerOptions(
     secrets: () => [...secrets(), ...secretsOf(process.env)],
     run: {
       permissions,
+      ...(allow.length === 0 ? {} : { allow }),
       interactive,
       maxSteps,
       maxCostUsd,

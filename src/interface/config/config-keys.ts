@@ -12,6 +12,7 @@ import {
   type Kind,
   NAMES,
   POSITIVE,
+  RULES,
   SWITCH,
   TEXT,
   type ValueOf,
@@ -25,6 +26,8 @@ export interface ConfigKey {
   readonly usual?: unknown;
   /** What an untrusted project may do with this key. */
   readonly untrusted: Untrusted;
+  /** True if no project may set it, not even a trusted one. */
+  readonly userOnly?: boolean;
 }
 
 /** Nothing, or set it to a value that allows no more than `below`, the value in force (undefined if the user set none). */
@@ -79,6 +82,13 @@ export const CONFIG_KEYS = {
     kind: NAMES,
     variable: "THROUGHLINE_ALLOW_TOOLS",
     untrusted: (value, below) => below === undefined || isSubset(value, below),
+  },
+  allow: {
+    about: "calls that run without a question, as TOOL or TOOL:PATTERN; a project cannot set this",
+    kind: RULES,
+    variable: "THROUGHLINE_ALLOW",
+    untrusted: "nothing",
+    userOnly: true,
   },
   maxSteps: {
     about: "the maximum number of requests in a turn",

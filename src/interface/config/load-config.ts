@@ -33,6 +33,8 @@ export interface ProjectState {
   readonly sha256: string;
   /** The settings in it that need trust. If empty, no decision is looked up. */
   readonly needsTrust: readonly ConfigName[];
+  /** The settings in it that only the user may set. They are ignored, trusted or not. */
+  readonly userOnly: readonly ConfigName[];
   readonly decision: TrustDecision | undefined;
   /** The files that run because of it; undefined if it names no code. */
   readonly code: FileSet | undefined;
@@ -81,7 +83,8 @@ function loadProject(
   if ((config?.file ?? problem?.file) === userConfigFile(env)) return NO_PROJECT;
   if (config === undefined) return { project: undefined, problem };
   const { file, sha256, root } = config;
-  const set = valuesOf(config.values);
+  const userOnly = valuesOf(config.values).flatMap(([name]) => (keyOf(name).userOnly === true ? [name] : []));
+  const set = valuesOf(config.values).filter(([name]) => !userOnly.includes(name));
   const needsTrust = set
     .filter(([name, value]) => !mayUntrusted(name, value, below.get(name)?.value))
     .map(([name]) => name);
@@ -99,6 +102,7 @@ function loadProject(
     file,
     sha256,
     needsTrust,
+    userOnly,
     decision: decision === "trusted" && !trusted ? undefined : decision,
     code,
     changes,

@@ -10,7 +10,15 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { afterTest } from "../../../test/support/clean-up.ts";
-import { CONFIG_NAMES, type ConfigName, loadConfig } from "./index.ts";
+import {
+  CONFIG_NAMES,
+  type ConfigName,
+  keyOf,
+  loadConfig,
+  recordTrust,
+  trustFile,
+  trustSubject,
+} from "./index.ts";
 
 const UNSET = Symbol("the user's file does not have the key");
 const PROVIDER = { dialect: "openai-responses", baseUrl: "http://127.0.0.1:1/v1" };
@@ -90,6 +98,14 @@ const ROWS: Readonly<
       [["a"], ["b"]],
       [["a"], ["a", "b"]],
       [[], ["a"]],
+    ],
+  },
+  allow: {
+    narrows: [],
+    widens: [
+      [UNSET, ["run_command"]],
+      [["run_command"], ["run_command:git *"]],
+      [["run_command"], []],
     ],
   },
   maxSteps: {
@@ -196,9 +212,33 @@ describe("an untrusted project", () => {
     "may not set %s to %j over %j: the user's value stays in force",
     ([name, own, below]) => {
       const { alone, both } = load(name, below, own);
-      expect(both.project?.needsTrust).toEqual([name]);
+      // No trust puts a setting in force that only the user may set, so none is asked for.
+      const userOnly = keyOf(name).userOnly === true;
+      expect(both.project).toMatchObject({
+        needsTrust: userOnly ? [] : [name],
+        userOnly: userOnly ? [name] : [],
+      });
       expect(both.values).toEqual(alone.values);
       expect([...both.settings]).toEqual([...alone.settings]);
     },
   );
+});
+
+test("a trusted project cannot set allow either", () => {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-untrusted-"));
+  afterTest(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, "home"));
+  mkdirSync(join(folder, "work", ".throughline"), { recursive: true });
+  writeFileSync(
+    join(folder, "work/.throughline/config.json"),
+    JSON.stringify({ permissions: "auto", allow: ["run_command"] }),
+  );
+  const env = { THROUGHLINE_HOME: join(folder, "home") };
+  const { project } = loadConfig(join(folder, "work"), env);
+  if (project === undefined) throw new Error("there is no project");
+  recordTrust(trustFile(env), { ...trustSubject(project), decision: "trusted", at: "2026-01-01T00:00:00Z" });
+  const trusted = loadConfig(join(folder, "work"), env);
+  expect(trusted.values).toMatchObject({ permissions: "auto" });
+  expect(trusted.values.allow).toBeUndefined();
+  expect(trusted.project).toMatchObject({ decision: "trusted", userOnly: ["allow"] });
 });

@@ -93,6 +93,14 @@ export const NAMES: Kind<readonly string[]> = kind(
   namesIn,
 );
 
+/** A list whose entries may contain commas, so as text it is JSON, or a single rule. */
+export const RULES: Kind<readonly string[]> = kind(
+  { type: "array", items: { type: "string", minLength: 1 } },
+  "use a list of rules such as run_command:git *",
+  (value) => Array.isArray(value) && value.every(isText),
+  (text) => (text.trimStart().startsWith("[") ? (tryParseJson(text) ?? text) : [text]),
+);
+
 /** Splits names separated by commas. */
 export function namesIn(text: string): readonly string[] {
   return text

@@ -114,6 +114,10 @@ function history(event: CanonicalEvent): readonly Fragment[] {
         event.summary === "" ? "earlier messages are no longer sent" : "earlier messages were summarised";
       return [{ type: "notice", seq: event.seq, key: event.id, code: "compaction", text }];
     }
+    case "permission_rule": {
+      const text = `${event.removed === true ? "no longer allowed" : "allowed"} in this session: ${event.rule}`;
+      return [{ type: "notice", seq: event.seq, key: event.id, code: "permission_rule", text }];
+    }
     case "branch":
       return [{ type: "branch", seq: event.seq, to: event.to }];
     case "turn_end": {

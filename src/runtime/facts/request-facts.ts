@@ -4,6 +4,7 @@ import type {
   AssistantMessage,
   LeftOut,
   Notice,
+  PermissionDecisionEvent,
   Reasoning,
   ResponseEnd,
   ResponseStart,
@@ -15,6 +16,8 @@ export interface ToolFacts {
   readonly call: ToolCall;
   /** The first result, which is the one the model reads. */
   readonly result: ToolResult | undefined;
+  /** The rule that allowed the call without a question. */
+  readonly rule: string | undefined;
 }
 
 export class RequestFacts {
@@ -25,7 +28,7 @@ export class RequestFacts {
   readonly leftOut: readonly LeftOut[];
   readonly #messages: AssistantMessage[] = [];
   readonly #thoughts: Reasoning[] = [];
-  readonly #tools: { call: ToolCall; result: ToolResult | undefined }[] = [];
+  readonly #tools: { call: ToolCall; result: ToolResult | undefined; rule: string | undefined }[] = [];
   /** The index of the first call with that id. */
   readonly #toolAt = new Map<string, number>();
   readonly #slots = new Set<number>();
@@ -71,15 +74,19 @@ export class RequestFacts {
       .join("\n\n");
   }
 
-  add(event: Reasoning | AssistantMessage | ToolCall | ToolResult | ResponseEnd): void {
+  add(
+    event: Reasoning | AssistantMessage | ToolCall | PermissionDecisionEvent | ToolResult | ResponseEnd,
+  ): void {
     if (event.type === "response_end") this.end ??= event;
     else if (event.type === "reasoning") this.#thoughts.push(event);
     else if (event.type === "tool_call") {
       if (!this.#toolAt.has(event.callId)) this.#toolAt.set(event.callId, this.#tools.length);
-      this.#tools.push({ call: event, result: undefined });
-    } else if (event.type === "tool_result") {
+      this.#tools.push({ call: event, result: undefined, rule: undefined });
+    } else if (event.type === "tool_result" || event.type === "permission_decision") {
       const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
-      if (tool !== undefined) tool.result ??= event;
+      if (tool === undefined) return;
+      if (event.type === "tool_result") tool.result ??= event;
+      else tool.rule = event.rule;
     } else if (!this.#slots.has(event.outputIndex)) {
       // The same slot twice is a repeated stream event: the first one counts, as in the fold.
       this.#slots.add(event.outputIndex);

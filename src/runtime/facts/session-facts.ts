@@ -11,6 +11,7 @@ import {
   type Notice,
   type Origin,
   type PermissionRequest,
+  type PermissionRuleEvent,
   type ResponseStart,
   type SessionEvent,
   type SessionParent,
@@ -42,6 +43,7 @@ export class SessionFacts {
   readonly #steered = new Map<string, UserMessage>();
   /** Unanswered questions by their call: a call that is asked about again after a resume has only the new one. */
   readonly #questions = new Map<string, PermissionRequest>();
+  readonly #rules = new Map<string, PermissionRuleEvent>();
   readonly #requests: RequestFacts[] = [];
   readonly #path = new SettingsPath();
   /** Settings that were logged ahead of the first event of their turn. On their own they do not begin it. */
@@ -109,6 +111,11 @@ export class SessionFacts {
     return this.#turns.has(turn) || this.#steered.has(turn);
   }
 
+  /** The rules of this session by their text, in the order they were added. Branches do not change them. */
+  get rules(): ReadonlyMap<string, PermissionRuleEvent> {
+    return this.#rules;
+  }
+
   /** The oldest unanswered question. It can be answered only while its turn runs. */
   get question(): PermissionRequest | undefined {
     return this.#questions.values().next().value;
@@ -166,6 +173,11 @@ export class SessionFacts {
         return;
       case "permission_decision":
         this.#questions.delete(callKey(event));
+        this.#byResponse.get(event.response)?.add(event);
+        return;
+      case "permission_rule":
+        if (event.removed === true) this.#rules.delete(event.rule);
+        else this.#rules.set(event.rule, event);
         return;
       case "tool_result":
         this.#questions.delete(callKey(event));

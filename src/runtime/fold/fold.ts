@@ -201,6 +201,7 @@ export class Fold {
       case "partial":
       case "permission_request":
       case "permission_decision":
+      case "permission_rule":
       case "branch":
       case "compaction":
       case "notice":

@@ -17,6 +17,7 @@ export function assertAgentOptions(options: AgentOptions): void {
   checkOptions("createAgent", given, AGENT_OPTIONS);
   const { model, fallback, limits } = options;
   checkArgument("createAgent", "model", model, AGENT_OPTIONS.model);
+  assertAllow(options);
   const costLimit = COST_LIMITS.find((name) => limits?.[name] !== undefined);
   const unpriced = [model, ...(fallback ?? [])].find(({ price }) => price === undefined);
   if (costLimit !== undefined && unpriced !== undefined) {
@@ -32,6 +33,16 @@ const COST_LIMITS = ["maxCostUsd", "maxSessionCostUsd"] as const satisfies reado
 /** Throws `options_invalid` for options that a method of a local session does not have. */
 export function assertMethodOptions(method: keyof typeof LOCAL_OPTIONS, given: unknown): void {
   checkOptions(method, given, LOCAL_OPTIONS[method]);
+}
+
+/** A rule that cannot apply would look like one that does. */
+function assertAllow({ allow = [], permissions = "read-only" }: AgentOptions): void {
+  if (allow.length === 0 || permissions === "ask" || permissions === "auto") return;
+  const mode = typeof permissions === "function" ? "a function" : JSON.stringify(permissions);
+  throw codedError(
+    "options_invalid",
+    `createAgent: allow needs permissions: "ask", because nothing is asked while permissions is ${mode}`,
+  );
 }
 
 export function assertInput(input: Input): void {

@@ -8,6 +8,7 @@ import {
   createRegistry,
   deniedByDefaultAdvice,
   isAccessByDefault,
+  parseRule,
   TOOL_DENIED_BY_DEFAULT,
 } from "../tools/index.ts";
 import { optionsOfSub, rememberInside } from "./agent-inside.ts";
@@ -34,6 +35,7 @@ import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.t
 export function createAgent(options: AgentOptions): Agent {
   assertAgentOptions(options);
   warnOfDefaults(options);
+  for (const rule of options.allow ?? []) parseRule(rule, options.tools ?? []);
   createRegistry(options.tools ?? []); // two tools of the same name are a programmer error, reported at once
   const clock = options.clock ?? systemClock;
   const ids = createIdSource(() => clock.now());

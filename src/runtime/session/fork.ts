@@ -50,6 +50,7 @@ function forkDrafts({ events, session }: Log, { id, at, compacted }: ForkOptions
       (onPath.has(event) || event.type === "replay_override") &&
       event.seq <= last &&
       event.type !== "branch" &&
+      event.type !== "permission_rule" && // allowed in the parent, not here
       event.type !== "unknown",
   );
   const [start, ...rest] = path;

@@ -86,6 +86,7 @@ export const AGENT_OPTIONS = {
   tools: aList(aTool, "tools"),
   system: orNull(aText),
   permissions: aPolicy,
+  allow: aList(aText, "rules"),
   interactive: aFlag,
   replay: nested({
     reasoning: aReplay,

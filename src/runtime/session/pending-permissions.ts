@@ -1,5 +1,6 @@
 /** Questions that wait for a person's answer. */
 
+import type { ApproveOptions } from "../../base/api/index.ts";
 import { codedError, onAbort, type ThroughlineError } from "../../base/support/index.ts";
 import type { SessionFacts } from "../facts/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer } from "../turn/index.ts";
@@ -8,6 +9,7 @@ interface Question {
   /** All ids that answer it: its own, and those of earlier questions about the same call. */
   readonly ids: readonly string[];
   readonly argumentsHash: string;
+  readonly rule: string | undefined;
   readonly settle: (answer: PersonsAnswer) => void;
 }
 
@@ -20,7 +22,7 @@ export class PendingPermissions {
   }
 
   ask(
-    { requestId, argumentsHash }: PermissionAsk,
+    { requestId, argumentsHash, rule }: PermissionAsk,
     earlier: readonly string[],
     signal: AbortSignal,
   ): Promise<PersonsAnswer> {
@@ -39,7 +41,7 @@ export class PendingPermissions {
         forget();
         resolve(answer);
       };
-      for (const id of ids) this.#pending.set(id, { ids, argumentsHash, settle });
+      for (const id of ids) this.#pending.set(id, { ids, argumentsHash, rule, settle });
     });
   }
 
@@ -47,7 +49,11 @@ export class PendingPermissions {
    * Resolves once the log has the answer. `argumentsHash` is the hash of what the person was shown, if the caller knows
    * it.
    */
-  async answer(requestId: string, decision: PermissionDecision, argumentsHash?: string): Promise<void> {
+  async answer(
+    requestId: string,
+    decision: PermissionDecision,
+    { argumentsHash, forSession = false }: ApproveOptions = {},
+  ): Promise<void> {
     const question = this.#pending.get(requestId);
     if (question === undefined) throw this.#notPending(requestId);
     if (argumentsHash !== undefined && argumentsHash !== question.argumentsHash) {
@@ -56,13 +62,20 @@ export class PendingPermissions {
         `permission request "${requestId}" has different arguments from those you approved. Read the request again`,
       );
     }
+    const { rule } = question;
+    if (forSession && rule === undefined) {
+      throw codedError(
+        "allow_rule_invalid",
+        `permission request "${requestId}" has no rule: no text says exactly what it asks for. Allow it once`,
+      );
+    }
     this.#forget(question.ids);
     await new Promise<void>((resolve, reject) => {
       const recorded = (error?: unknown): void => {
         if (error === undefined) resolve();
         else reject(error);
       };
-      question.settle({ ...decision, recorded });
+      question.settle({ ...decision, rule: forSession ? rule : undefined, recorded });
     });
   }
 

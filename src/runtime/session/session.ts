@@ -1,12 +1,14 @@
 /** The local session: one log, one turn at a time. */
 
 import {
+  type ApproveOptions,
   type CompactOptions,
   type EditOptions,
   type ForkOptions,
   type Input,
   type ResumeOptions,
   type RetryOptions,
+  type RuleView,
   type SwitchPreview,
   type Turn,
   type TurnEnding,
@@ -246,16 +248,25 @@ export class LocalSession extends SessionView implements Session {
     return this.#turns.cancel();
   }
 
-  async approve(
-    requestId: string,
-    options: { readonly argumentsHash?: string | undefined } = {},
-  ): Promise<void> {
+  async approve(requestId: string, options: ApproveOptions = {}): Promise<void> {
     assertMethodOptions("approve", options);
-    await this.#contexts.permissions.answer(requestId, { decision: "allow" }, options.argumentsHash);
+    await this.#contexts.permissions.answer(requestId, { decision: "allow" }, options);
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {
     await this.#contexts.permissions.answer(requestId, { decision: "deny", reason });
+  }
+
+  get rules(): readonly RuleView[] {
+    return this.#contexts.rules.view;
+  }
+
+  async allow(rule: string): Promise<void> {
+    await this.#live.append([...this.#sessionStart(), this.#contexts.rules.added(rule)], { durable: true });
+  }
+
+  async disallow(rule: string): Promise<void> {
+    await this.#live.append([this.#contexts.rules.removed(rule)], { durable: true });
   }
 
   /** Takes effect at the next step, where it becomes an event. */

@@ -17,6 +17,7 @@ import {
 import { Fallback } from "./fallback.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
 import { SafeTrace } from "./safe-trace.ts";
+import { SessionRules } from "./session-rules.ts";
 import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
 import type { AgentOptions } from "./types.ts";
 
@@ -34,6 +35,7 @@ export interface TurnContextParts {
 
 export class TurnContexts {
   readonly permissions: PendingPermissions;
+  readonly rules: SessionRules;
   readonly #parts: TurnContextParts;
   readonly #setup: SetupCache;
   readonly #trace: SafeTrace;
@@ -45,6 +47,7 @@ export class TurnContexts {
     const { limits, compaction } = parts.options;
     this.#parts = parts;
     this.permissions = new PendingPermissions(() => parts.live.facts);
+    this.rules = new SessionRules(parts.options, () => parts.live.facts);
     this.#setup = new SetupCache(parts.options);
     this.#trace = new SafeTrace(parts);
     this.#limits = limits;
@@ -119,6 +122,7 @@ export class TurnContexts {
         policy: options.permissions ?? "read-only",
         byDefault: options.permissions === undefined,
         interactive: options.interactive ?? true,
+        ruleFor: (tool, input) => this.rules.covering(tool, input),
         ask: (question, earlier) => this.permissions.ask(question, earlier, signal),
       },
       fetch: options.fetch,

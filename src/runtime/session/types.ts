@@ -42,6 +42,11 @@ export interface AgentOptions {
   readonly system?: string | undefined;
   /** What tools may do. "ask" waits for `approve` or `deny`. Default: "read-only". */
   readonly permissions?: PermissionPolicy | undefined;
+  /**
+   * With permissions "ask": calls that run without a question, as `TOOL` or `TOOL:PATTERN`. docs/api.md says what a
+   * pattern covers. Default: none.
+   */
+  readonly allow?: readonly string[] | undefined;
   /** If false, questions cannot be answered, so "ask" denies the call and says so. Default: true. */
   readonly interactive?: boolean | undefined;
   /**

@@ -4,6 +4,7 @@
  */
 
 export { deniedByDefaultAdvice, isAccessByDefault, TOOL_DENIED_BY_DEFAULT } from "./access-by-default.ts";
+export { type AllowRule, covers, parseRule, ruleOfCall } from "./allow-rules.ts";
 export { parseArguments } from "./arguments.ts";
 export { builtinTools } from "./builtin/index.ts";
 export { type InputVerdict, toInputSchema } from "./input-schema.ts";

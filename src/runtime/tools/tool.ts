@@ -50,6 +50,8 @@ export interface Tool<Name extends string = string, Input = unknown> {
   readonly strict: boolean;
   /** For the compiler: the type of the validated input. Never set. */
   readonly types?: { readonly input: Input } | undefined;
+  /** The argument that the pattern of an allow rule is about. Only built-in tools have one. */
+  readonly ruleOn?: "command" | "path" | undefined;
   /** Never rejects. The message gives the path and problem of each issue, for the model. */
   validate(input: unknown): Promise<InputVerdict>;
   /** Takes the value `validate` returned. May return any value or a promise, and may throw anything. */

@@ -21,6 +21,8 @@ export interface PermissionAsk {
   readonly arguments: string;
   /** SHA-256 of the tool's name and the arguments, for `approve`. */
   readonly argumentsHash: string;
+  /** With "ask": the rule that `approve(…, { forSession: true })` adds. Absent if no rule says exactly that. */
+  readonly rule?: string | undefined;
 }
 
 /** The answer to a permission request. */
@@ -128,6 +130,8 @@ export interface TurnContext {
 }
 
 export interface PersonsAnswer extends PermissionDecision {
+  /** The rule that the answer adds to the session. */
+  readonly rule?: string | undefined;
   /** Called once the log has the decision, or with the log's error. Only then does the answering call resolve. */
   recorded(error?: unknown): void;
 }
@@ -136,6 +140,8 @@ export interface Permissions {
   readonly policy: PermissionPolicy;
   /** Whether the policy is the default, because the agent names none. */
   readonly byDefault: boolean;
+  /** Returns the text of a rule that covers the call: one of the agent, or one of this session. */
+  ruleFor(tool: Tool, input: unknown): string | undefined;
   /** Whether a person can answer an "ask". If not, the call is denied with that reason. */
   readonly interactive: boolean;
   /**

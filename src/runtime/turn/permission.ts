@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 
 import type { EventDraft, PermissionDecisionEvent, ToolCall, ToolStatus } from "../../base/events/index.ts";
 import { codedError, codeOf, isObject, messageOf, shown, untilAborted } from "../../base/support/index.ts";
-import { permissionFor, type ToolAccess } from "../tools/index.ts";
+import { permissionFor, ruleOfCall, type Tool, type ToolAccess } from "../tools/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer, TurnContext } from "./context.ts";
 import { deniedByDefault } from "./denied-by-default.ts";
 
@@ -15,23 +15,30 @@ export interface Verdict {
   readonly text: string;
 }
 
+export interface CheckedCall {
+  readonly call: ToolCall;
+  readonly access: ToolAccess;
+  /** The tool and its validated input. Absent for a call that wraps several: no rule covers it. */
+  readonly checked?: { readonly tool: Tool; readonly input: unknown } | undefined;
+}
+
 export async function permission(
   context: TurnContext,
-  { call, access }: { readonly call: ToolCall; readonly access: ToolAccess },
+  { call, access, checked: known }: CheckedCall,
 ): Promise<Verdict> {
   const argumentsHash = createHash("sha256").update(`${call.name}\0${call.arguments}`).digest("hex");
   const base = { turn: context.turn, response: call.response, callId: call.callId, argumentsHash };
   const decided = (
     by: "policy" | "person" | "function",
     { decision, reason }: PermissionDecision,
-    requestId?: string,
+    { requestId, rule }: { readonly requestId?: string; readonly rule?: string } = {},
   ): Verdict => ({
     allowed: decision === "allow",
-    drafts: [{ type: "permission_decision", ...base, decision, by, requestId, reason }],
+    drafts: [{ type: "permission_decision", ...base, decision, by, requestId, reason, rule }],
     status: "denied",
     text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
   });
-  const { policy, interactive } = context.permissions;
+  const { policy, interactive, ruleFor } = context.permissions;
   const before = context.resumed === true ? decisionBefore(context, base) : undefined;
   if (before !== undefined) return { ...decided("person", before), drafts: [] };
   const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
@@ -43,6 +50,8 @@ export async function permission(
     });
     return { ...denied, drafts: [...denied.drafts, ...deniedByDefault(context, call.name)] };
   }
+  const rule = typeof policy === "function" ? undefined : known && ruleFor(known.tool, known.input);
+  if (rule !== undefined) return decided("policy", { decision: "allow" }, { rule });
   if (typeof policy !== "function" && !interactive) {
     return decided("policy", {
       decision: "deny",
@@ -57,6 +66,7 @@ export async function permission(
     access,
     arguments: call.arguments,
     argumentsHash,
+    rule: typeof policy === "function" ? undefined : known && ruleOfCall(known.tool, known.input),
   };
   // Start waiting before the question becomes visible: its first reader may answer at once.
   const earlier = context.resumed === true ? askedBefore(context, base) : [];
@@ -71,19 +81,19 @@ export async function permission(
   try {
     if (typeof waiting !== "function") {
       const answer = await waiting;
-      return await record(context, decided("person", answer, requestId), answer);
+      return await record(context, decided("person", answer, { requestId }), { ...answer, requestId });
     }
     const answer = paused(context, async () => checked(await waiting(ask), call.name));
     const decision = await untilAborted(answer, context.signal);
     if (decision === undefined) return { allowed: false, drafts: [], ...notRun(context) };
-    return decided("function", decision, requestId);
+    return decided("function", decision, { requestId });
   } catch (error) {
     if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
     if (codeOf(error) === PERMISSION_INVALID) throw error;
     return decided(
       "function",
       { decision: "deny", reason: `the permission check failed: ${messageOf(error)}` },
-      requestId,
+      { requestId },
     );
   }
 }
@@ -132,14 +142,17 @@ function isAbout(event: ExactCall, { response, callId, argumentsHash }: ExactCal
 async function record(
   context: TurnContext,
   verdict: Verdict,
-  answer: Pick<PersonsAnswer, "recorded">,
+  { rule, requestId, recorded }: Pick<PersonsAnswer, "rule" | "recorded"> & { readonly requestId: string },
 ): Promise<Verdict> {
+  const { turn } = context;
+  const added: readonly EventDraft[] =
+    rule === undefined ? [] : [{ type: "permission_rule", turn, rule, by: "person", requestId }];
   try {
-    await context.live.append(verdict.drafts, { durable: true });
-    answer.recorded();
+    await context.live.append([...verdict.drafts, ...added], { durable: true });
+    recorded();
     return { ...verdict, drafts: [] };
   } catch (error) {
-    answer.recorded(error);
+    recorded(error);
     throw error;
   }
 }

@@ -21,12 +21,10 @@ import {
 } from "../tools/index.ts";
 import { CallMeter } from "./call-scope.ts";
 import type { TurnContext } from "./context.ts";
-import { notRun, permission, PERMISSION_INVALID, whyStopped } from "./permission.ts";
+import { type CheckedCall, notRun, permission, PERMISSION_INVALID, whyStopped } from "./permission.ts";
 import { settleInTime } from "./settle-in-time.ts";
 
-interface Ready {
-  readonly call: ToolCall;
-  readonly access: ToolAccess;
+interface Ready extends CheckedCall {
   readonly timeoutMs: number;
   /** If false, it runs only when the calls like it before it have ended. */
   readonly parallel: boolean;
@@ -164,6 +162,7 @@ async function prepareTool(
   return {
     call,
     access: tool.access,
+    checked: { tool, input: checked.value },
     timeoutMs: tool.timeoutMs ?? context.limits.toolTimeoutMs,
     parallel: tool.parallel !== false,
     run: async (toolContext) => tool.run(checked.value, toolContext),

@@ -10,6 +10,7 @@ import {
   type ConfigName,
   configSchema,
   isConfigName,
+  keyOf,
   type LoadedConfig,
   loadConfig,
   projectConfigFile,
@@ -132,9 +133,9 @@ function list(flags: ListFlags, terminal: Terminal): void {
 
 /** The hashes of the trusted files, without their contents. */
 function projectView(project: ProjectState): object {
-  const { file, sha256, needsTrust, decision, changes, code } = project;
+  const { file, sha256, needsTrust, userOnly, decision, changes, code } = project;
   const { files } = trustSubject(project);
-  return { file, sha256, needsTrust, decision, changes, files, problem: code?.problem };
+  return { file, sha256, needsTrust, userOnly, decision, changes, files, problem: code?.problem };
 }
 
 function ignoredOf({ project }: LoadedConfig): readonly ConfigName[] {
@@ -158,6 +159,12 @@ function set(key: string, text: string, flags: FileFlags, terminal: Terminal): v
   const path = pathOf(key);
   const [name, ...rest] = path;
   const file = fileOf(flags);
+  if (flags.project === true && keyOf(name).userOnly === true) {
+    throw codedError(
+      "usage",
+      `config set ${name}: a project cannot set this. Omit --project to set it for yourself`,
+    );
+  }
   // A part of an entry has no kind: parse it as JSON if possible, otherwise take it as text. The whole file is checked.
   const value = rest.length === 0 ? valueFromText(name, text, "config set") : (tryParseJson(text) ?? text);
   changeConfigFile(file, path, value);

@@ -28,7 +28,13 @@ import { modelNamed } from "../project-model.ts";
 import { type LastFlag, readSession, takesSession } from "../session-argument.ts";
 import { seconds } from "../show-progress.ts";
 import type { Terminal } from "../terminal.ts";
-import { type TimelineRequest, timelineOf } from "../timeline.ts";
+import {
+  rulesOf,
+  type TimelineRequest,
+  type TimelineRule,
+  timelineOf,
+  type TimelineTurn,
+} from "../timeline.ts";
 
 interface InspectFlags extends LastFlag {
   readonly request?: string;
@@ -95,10 +101,15 @@ async function inspect(log: Log, flags: InspectFlags, terminal: Terminal): Promi
   } else {
     const open = await openEndOf(log);
     const turns = timelineOf(log.events);
+    const rules = rulesOf(log.events);
     const { session, location } = log;
     const { parent } = factsOf(log.events.slice(0, 1));
-    print({ session, location, parent, turns }, () =>
-      timelineText([`session ${session} · ${location}`, ...parentLines(parent)], turns, open),
+    print({ session, location, parent, rules, turns }, () =>
+      timelineText(
+        [`session ${session} · ${location}`, ...parentLines(parent), ...rules.map(ruleLine)],
+        turns,
+        open,
+      ),
     );
   }
 }
@@ -192,6 +203,11 @@ function timelineText(
   return lines.join("\n");
 }
 
+function ruleLine({ rule, seq, allowed }: TimelineRule): string {
+  const calls = allowed.length === 0 ? "no calls yet" : `calls ${allowed.join(", ")}`;
+  return `  allowed in this session: ${inertLine(rule, 600)}  [${seq}] · ${calls}`;
+}
+
 function requestLines(one: TimelineRequest): readonly string[] {
   const attempt = one.attempt === 1 ? "" : ` · attempt ${one.attempt}`;
   const time = one.durationMs === undefined || one.imported ? "" : ` · ${seconds(one.durationMs)}`;
@@ -203,8 +219,8 @@ function requestLines(one: TimelineRequest): readonly string[] {
     ...one.leftOut.map(
       ({ reason, items }) => `    left out: ${items} item${items === 1 ? "" : "s"} (${reason})`,
     ),
-    ...one.tools.flatMap(({ name, status, durationMs, spent = [] }) => [
-      `    ${status === "ok" ? "✓" : "✗"} ${name} · ${status}${durationMs === undefined ? "" : ` · ${durationMs} ms`}`,
+    ...one.tools.flatMap(({ name, status, durationMs, spent = [], rule }) => [
+      `    ${status === "ok" ? "✓" : "✗"} ${name} · ${status}${durationMs === undefined ? "" : ` · ${durationMs} ms`}${rule === undefined ? "" : ` · allowed by ${inertLine(rule, 600)}`}`,
       ...spent.map(subAgentLine),
     ]),
   ];

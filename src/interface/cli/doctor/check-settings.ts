@@ -48,6 +48,10 @@ function checkProject({ project, problem }: LoadedConfig, cwd: string): readonly
   const findings = problems.map(({ message, code }) =>
     note("project", `${message} (${code})`, "the file is ignored: correct or remove it"),
   );
+  if (project !== undefined && project.userOnly.length > 0) {
+    const told = `${project.file} sets ${project.userOnly.join(", ")}, which is ignored: only your own settings can set it`;
+    findings.push(note("trust", told, "remove it from the project's file"));
+  }
   if (project === undefined || project.needsTrust.length === 0) return findings;
   const { code, changes } = project;
   const runs = placesOf(code?.files ?? []).map((place) => ok("trust", `${project.file} runs ${place}`));

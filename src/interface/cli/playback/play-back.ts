@@ -148,6 +148,7 @@ class PlaybackRun {
       system: settings.system,
       replay: { reasoning: settings.replay, otherModels: settings.foreign },
       permissions: isPermissionMode(run.permissions) ? run.permissions : "deny",
+      allow: run.permissions === "ask" ? run.allow : undefined,
       interactive: run.interactive,
       limits: { maxSteps: run.maxSteps, ...costLimits(run.maxCostUsd) },
       clock,

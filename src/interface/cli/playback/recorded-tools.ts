@@ -33,6 +33,12 @@ export function recordedTools(options: RecordedToolsOptions): readonly Tool[] {
     access: accessOf(options.access[name]),
     idempotent: false,
     parallel: options.serial?.includes(name) !== true,
+    ruleOn:
+      name === "run_command"
+        ? "command"
+        : name.endsWith("_file") || name.endsWith("_files")
+          ? "path"
+          : undefined,
     async validate(input) {
       const call = calls.find(
         (one) => one.name === name && JSON.stringify(tryParseJson(one.arguments)) === JSON.stringify(input),

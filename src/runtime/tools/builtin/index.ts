@@ -42,12 +42,9 @@ export function builtinTools(options: Omit<RunCommandOptions, "graceMs">): reado
   checkOptions("builtinTools", options, BUILTIN_OPTIONS);
   checkArgument("builtinTools", "cwd", options.cwd, aText);
   const cwd = resolve(options.cwd); // a later chdir must not move the boundary
+  const files = [listFiles(cwd), readFile(cwd), searchFiles(cwd), writeFile(cwd), editFile(cwd)];
   return [
-    listFiles(cwd),
-    readFile(cwd),
-    searchFiles(cwd),
-    writeFile(cwd),
-    editFile(cwd),
-    runCommand({ ...options, cwd }),
+    ...files.map((one): Tool => ({ ...one, ruleOn: "path" })),
+    { ...runCommand({ ...options, cwd }), ruleOn: "command" },
   ];
 }
