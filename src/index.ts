@@ -1,6 +1,7 @@
 /** Throughline: an agent runtime in which a model's reasoning is never lost and never breaks a request. */
 
 export type {
+  ApproveOptions,
   CompactOptions,
   CompletedTurn,
   EditOptions,
@@ -17,6 +18,7 @@ export type {
   RequestPreview,
   ResumeOptions,
   RetryOptions,
+  RuleView,
   SessionHandle,
   SessionSummary,
   StoppedTurn,

@@ -157,6 +157,35 @@ export const endings = {
         await ask("Thanks");
       },
     ),
+  "permission-rules": (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: responses(),
+        agent: {
+          permissions: "ask",
+          allow: ["run_command"],
+          tools: fixtureTools("run_command", "get_weather"),
+        },
+        steps: [
+          run("date"),
+          { output: [call("get_weather", { city: "Paris" })] },
+          { output: [say("Both done.")] },
+          { output: [call("get_weather", { city: "Rome" })] },
+          { output: [say("Without a question.")] },
+        ],
+      },
+      async (opened, { ask }) => {
+        const turn = opened.send("Go on.");
+        const { requestId } = await until(turn, ({ type }) => type === "permission_request");
+        await opened.approve(requestId, { forSession: true });
+        await ended(turn);
+        await ask("And Rome?");
+        const [, added] = opened.rules;
+        await opened.disallow(added.rule);
+      },
+    ),
   "permissions-by-function": (id, folder) =>
     session(
       id,

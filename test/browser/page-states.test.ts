@@ -89,7 +89,7 @@ describePage(real, "the page", () => {
     const prompt = page.getByRole("group", { name: "Permission for write" });
     await prompt.waitFor();
     const other = await opened.tab();
-    await other.getByRole("button", { name: "Allow" }).click();
+    await other.getByRole("button", { name: "Allow once" }).click();
     await page.locator("li.text").getByText("written", { exact: true }).waitFor();
     await expect.poll(() => prompt.count()).toBe(0);
     await sameInAll(page, other);

@@ -113,7 +113,7 @@ describePage(real, "the page", () => {
     await prompt.waitFor();
     expect(await prompt.locator("pre").innerText()).toBe('{"path":"<b>a</b>"}');
     await accessible(page);
-    await prompt.getByRole("button", { name: "Allow" }).click();
+    await prompt.getByRole("button", { name: "Allow once" }).click();
     await page.locator("li.text").getByText("written", { exact: true }).waitFor();
     await page.locator("li.tool summary").first().click();
     await page.locator("li.tool").getByText("it is done").waitFor();

@@ -96,7 +96,7 @@ test("-i without a first message is an error, not a chat that forgets the file",
 
 describe("a tool that needs permission", () => {
   const ask = 'Run "echo made > made.txt".';
-  const question = 'Allow execute: run_command({"command":"echo made > made.txt"}) ? [y/N] ';
+  const question = 'Allow execute: run_command({"command":"echo made > made.txt"}) ? [y/a/N] ';
 
   test("runs after yes, and after nothing else", async () => {
     const place = newPlace();

@@ -160,6 +160,35 @@ test("an answer to a question of a stopped turn approves nothing in its retry or
   expect(a.runs).toEqual(["retried", "edited"]);
 });
 
+test("an answer for the session adds the rule that was shown, over HTTP too; a denial cannot, and a request without a rule refuses it", async () => {
+  const a = await attacked([
+    { output: [writes("first"), writes("second")] },
+    { output: [writes("third")] },
+    { output: [say("done")] },
+  ]);
+  const turn = a.session.send("go");
+  const first = await a.question(1);
+  expect(first.rule).toBe("write");
+  expect(await a.answer(first.requestId, { decision: "deny", forSession: true })).toEqual([
+    400,
+    "field_invalid",
+  ]);
+  expect(await a.answer(first.requestId, { decision: "allow", forSession: "yes" })).toEqual([
+    400,
+    "field_invalid",
+  ]);
+  await a.session.approve(first.requestId, { argumentsHash: first.argumentsHash, forSession: true });
+  expect((await turn.result()).text).toBe("done");
+  expect(a.runs).toEqual(["first", "second", "third"]);
+  expect(a.session.rules).toEqual([{ rule: "write", from: "session" }]);
+  await a.session.disallow("write");
+  expect(a.session.rules).toEqual([]);
+  await expect(a.session.disallow("write")).rejects.toMatchObject({ code: "rule_not_found" });
+  await expect(a.session.allow("write:x")).rejects.toMatchObject({ code: "allow_rule_invalid" });
+  await a.session.allow("write");
+  expect(a.session.rules).toEqual([{ rule: "write", from: "session" }]);
+});
+
 test("a message that waits while a question is open does not change what is approved", async () => {
   const a = await attacked([
     { output: [writes("shown")] },

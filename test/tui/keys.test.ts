@@ -103,7 +103,8 @@ describe("a tool that needs permission", () => {
     const run = onScreen(place, ["one"], { env });
     await run.shows("? Allow run_command (run)?");
     expect(run.screen).toContain("  command: touch a");
-    expect(run.screen).toContain("y + Enter allows · Enter denies · Esc stops");
+    expect(run.screen).toContain("→ a allows for this session: run_command:touch a");
+    expect(run.screen).toContain("y + Enter allows · a + Enter for this session · Enter denies · Esc stops");
     expect(run.screen).toContain("? run_command touch a · waits for your answer");
     run.press(KEYS.enter);
     await run.shows("✗ run_command touch a · denied");

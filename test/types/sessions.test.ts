@@ -3,6 +3,7 @@ import { expectTypeOf, test } from "vitest";
 import {
   type Agent,
   type AgentOptions,
+  type ApproveOptions,
   type CompactOptions,
   createAgent,
   type Decision,
@@ -22,6 +23,7 @@ import {
   type RebuiltRequest,
   type RequestPreview,
   type ResumeOptions,
+  type RuleView,
   type Session,
   type SessionEvent,
   type SessionHandle,
@@ -35,6 +37,13 @@ import { compileOnly } from "./compile-only.ts";
 test("createAgent takes options and returns an agent", () => {
   expectTypeOf(createAgent).toEqualTypeOf<(options: AgentOptions) => Agent>();
   expectTypeOf(modelFrom).toExtend<NonNullable<AgentOptions["modelFrom"]>>();
+});
+
+test("rules are texts, and an answer may add one", () => {
+  expectTypeOf<AgentOptions["allow"]>().toEqualTypeOf<readonly string[] | undefined>();
+  expectTypeOf<SessionHandle["rules"]>().toEqualTypeOf<readonly RuleView[]>();
+  expectTypeOf<SessionHandle["approve"]>().parameter(1).toEqualTypeOf<ApproveOptions | undefined>();
+  expectTypeOf<ApproveOptions["forSession"]>().toEqualTypeOf<boolean | undefined>();
 });
 
 test("wrong options of an agent do not compile", () => {

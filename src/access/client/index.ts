@@ -2,6 +2,7 @@
 
 export {
   type AgentHandle,
+  type ApproveOptions,
   type CompactOptions,
   type CompletedTurn,
   type Decision,
@@ -23,6 +24,7 @@ export {
   type RequestSummary,
   type ResumeOptions,
   type RetryOptions,
+  type RuleView,
   type ServerInfo,
   type SessionHandle,
   type SessionListing,

@@ -31,6 +31,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "steer_invalid",
     "format_unknown",
     "options_invalid",
+    "allow_rule_invalid",
   ],
   401: ["code_used"],
   404: [
@@ -41,6 +42,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "request_imported",
     "request_unknown",
     "seq_unknown",
+    "rule_not_found",
   ],
   409: [
     "session_exists",

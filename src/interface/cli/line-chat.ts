@@ -295,15 +295,27 @@ class LineChat {
     const call = unmistakableLine(`${request.tool}(${request.arguments})`);
     const { signal } = this.#stopped;
     const { spoken, handle } = this.#options;
-    const how = spoken ? "Type 1 for yes, 2 for no (Enter means no): " : "[y/N] ";
+    const { rule } = request;
+    if (rule !== undefined) {
+      const any = rule.includes(":") ? "" : " with any arguments";
+      this.#say(
+        `${spoken ? "For this session means" : "a allows for this session"}: ${unmistakableLine(rule)}${any}`,
+      );
+    }
+    const how = spoken ? spokenChoices(rule) : rule === undefined ? "[y/N] " : "[y/a/N] ";
     const answer = await this.#ask(`Allow ${request.access}: ${call} ? ${how}`, signal);
     if (signal.aborted) {
       this.#terminal.stdout.write("\n");
       return;
     }
     try {
-      if (/^(?:y|yes|1)$/i.test(answer ?? ""))
-        await handle.approve(request.requestId, { argumentsHash: request.argumentsHash });
+      const { argumentsHash } = request;
+      const forSession = rule !== undefined && /^(?:a|3)$/i.test(answer ?? "");
+      if (forSession || /^(?:y|yes|1)$/i.test(answer ?? ""))
+        await handle.approve(
+          request.requestId,
+          forSession ? { argumentsHash, forSession } : { argumentsHash },
+        );
       else await handle.deny(request.requestId);
     } catch (error) {
       // The turn ended while the question was open, so the answer is no longer needed.
@@ -320,6 +332,11 @@ const NOW = /^\/now\s+([^]+)$/;
 
 function problemOf(error: unknown): string {
   return isThroughlineError(error) ? `${error.message} [${error.code}]` : messageOf(error);
+}
+
+function spokenChoices(rule: string | undefined): string {
+  const more = rule === undefined ? "" : ", 3 for yes in this whole session";
+  return `Type 1 for yes, 2 for no${more} (Enter means no): `;
 }
 
 async function lastSeq(handle: SessionHandle): Promise<number> {

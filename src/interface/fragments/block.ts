@@ -59,6 +59,8 @@ export interface TextBlock extends Base {
 export interface BlockPermission {
   readonly requestId: string;
   readonly argumentsHash: string;
+  /** The rule that an answer for the whole session adds. */
+  readonly rule: string | undefined;
   readonly decision: "allow" | "deny" | undefined;
   /** True while the question waits for an answer. A question of an interrupted turn waits again after a resume. */
   readonly waits: boolean;

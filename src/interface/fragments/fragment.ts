@@ -91,6 +91,7 @@ export type Fragment =
       readonly callId: string;
       readonly requestId: string;
       readonly argumentsHash: string;
+      readonly rule: string | undefined;
     }
   | {
       readonly type: "permission_decision";

@@ -93,8 +93,8 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "response_end":
       return [{ type: "response_end", response: event.response, status: event.status, usage: event.usage }];
     case "permission_request": {
-      const { response, callId, requestId, argumentsHash } = event;
-      return [{ type: "permission_request", response, callId, requestId, argumentsHash }];
+      const { response, callId, requestId, argumentsHash, rule } = event;
+      return [{ type: "permission_request", response, callId, requestId, argumentsHash, rule }];
     }
     case "permission_decision": {
       const { response, callId, decision } = event;

@@ -158,8 +158,8 @@ export class ResponseBlocks {
         break;
       }
       case "permission_request": {
-        const { requestId, argumentsHash } = fragment;
-        this.#tool(fragment.callId, { permission: { requestId, argumentsHash, decision: undefined } });
+        const { requestId, argumentsHash, rule } = fragment;
+        this.#tool(fragment.callId, { permission: { requestId, argumentsHash, rule, decision: undefined } });
         break;
       }
       case "permission_decision":

@@ -95,7 +95,7 @@ describe("a call", () => {
     result: { status: "ok", text: "replaced\n1 occurrence", durationMs: 12 },
     cut: false,
   };
-  const asked = { requestId: "p", argumentsHash: "h", decision: undefined };
+  const asked = { requestId: "p", argumentsHash: "h", rule: undefined, decision: undefined };
 
   test.for([
     ["done", call, view, ["✓ edit_file a.ts (+2) · 12 ms · 2 lines"]],

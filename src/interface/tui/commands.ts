@@ -4,7 +4,7 @@
  */
 
 import type { Input, SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { codedError, unmistakableLine } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Choice } from "./picker.ts";
 
@@ -101,6 +101,12 @@ export const COMMANDS: readonly Command[] = [
   },
   { name: "/export", argument: "[file]", about: "write the session to a file", run: exportSession },
   { name: "/inspect", about: "show what the next request contains, and why", run: inspect },
+  {
+    name: "/allow",
+    argument: "[rule]",
+    about: "list the rules that allow calls, add one, or /allow remove RULE",
+    run: allow,
+  },
   { name: "/rename", argument: "title", about: "give the session a title", run: rename },
   { name: "/help", about: "show keys and commands", run: ({ help }) => help() },
   { name: "/exit", about: "exit; the session is kept", run: ({ leave }) => leave({ type: "leave" }) },
@@ -259,6 +265,29 @@ async function inspect({ handle, ports, say }: CommandHost): Promise<void> {
     `${String(seq).padStart(4)}  ${type.padEnd(17)} ${action.padEnd(9)} ${why}`.trimEnd(),
   );
   say([...rows, `More: ${ports.whereToInspect(handle.id)}`].join("\n"));
+}
+
+async function allow({ handle, say }: CommandHost, argument: string): Promise<void> {
+  const removed = /^remove(?:\s+([^]*))?$/.exec(argument);
+  if (removed !== null) {
+    const rule = removed[1] ?? "";
+    if (rule === "") throw codedError("usage", "name the rule: /allow remove RULE");
+    await handle.disallow(rule);
+    say(`No longer allowed: ${unmistakableLine(rule)}`);
+  } else if (argument === "") say(rulesText(handle));
+  else {
+    await handle.allow(argument);
+    say(
+      `Allowed for this session: ${unmistakableLine(argument)}\nAn allowed program may run others. /allow remove RULE removes it.`,
+    );
+  }
+}
+
+function rulesText({ rules }: SessionHandle): string {
+  if (rules.length === 0)
+    return "No rules: every call that needs permission is asked about. /allow run_command:git * adds one.";
+  const from = { agent: "from flags or settings", session: "for this session" } as const;
+  return rules.map((one) => `${unmistakableLine(one.rule)}  (${from[one.from]})`).join("\n");
 }
 
 async function rename({ handle, say }: CommandHost, argument: string): Promise<void> {

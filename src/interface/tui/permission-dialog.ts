@@ -72,8 +72,11 @@ export class PermissionDialog {
       request,
       onAnswer: (answer) => {
         const { requestId, argumentsHash } = request;
+        const forSession = answer === "session" ? true : undefined;
         const said =
-          answer === "allow" ? handle.approve(requestId, { argumentsHash }) : handle.deny(requestId);
+          answer === "deny"
+            ? handle.deny(requestId)
+            : handle.approve(requestId, { argumentsHash, forSession });
         said.catch(onProblem);
       },
       onText: (text) => {

@@ -50,6 +50,36 @@ test.for([
   expect(answers).toEqual([answer]);
 });
 
+test("a answers for the session if the request has a rule, which is shown before it can be allowed", () => {
+  const answers: string[] = [];
+  const texts: string[] = [];
+  const asked = new PermissionPrompt({
+    request: { ...request, rule: "run_command:git status" },
+    onAnswer: (answer) => answers.push(answer),
+    onText: (typed) => texts.push(typed),
+  });
+  const { rows } = asked.render(80, 20, style);
+  expect(rows.join("\n")).toContain("→ a allows for this session: run_command:git status");
+  expect(rows.join("\n")).toContain("a + Enter for this session");
+  for (const key of ["a", "\r"]) asked.key(key);
+  expect([answers, texts]).toEqual([["session"], []]);
+});
+
+test("a is a message if the request has no rule", () => {
+  const { asked, answers, texts } = prompt();
+  for (const key of ["a", "\r"]) asked.key(key);
+  expect([answers, texts]).toEqual([[], ["a"]]);
+});
+
+test("a rule without a pattern says that it covers any arguments", () => {
+  const asked = new PermissionPrompt({
+    request: { ...request, rule: "deploy" },
+    onAnswer: () => undefined,
+    onText: () => undefined,
+  });
+  expect(asked.render(80, 20, style).rows.join("\n")).toContain("deploy (any arguments)");
+});
+
 test("any other text is a message, not an answer", () => {
   const { asked, answers, texts } = prompt();
   for (const char of "why, yes") asked.key(char);

@@ -1,7 +1,8 @@
 /**
  * Asks whether a call may run. It replaces the input, so it cannot scroll away. It shows the exact arguments,
- * escaped and complete: a call cannot be allowed before all of them were shown. The answer is a word and Enter; Enter
- * alone means no. So a key that was meant for the message never allows anything.
+ * escaped and complete, and the rule that an answer for the session adds: a call cannot be allowed before all of that
+ * was shown. The answer is a word and Enter; Enter alone means no. So a key that was meant for the message never allows
+ * anything.
  */
 
 import type { PermissionRequest } from "../../base/events/index.ts";
@@ -11,7 +12,8 @@ import { count, type Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
 import { fit, isKey, widthOf, wrap } from "./terminal-library.ts";
 
-export type Answer = "allow" | "deny";
+/** `session`: allow, and add the request's rule to the session. */
+export type Answer = "allow" | "session" | "deny";
 
 export interface PermissionPromptOptions {
   readonly request: PermissionRequest;
@@ -23,6 +25,7 @@ export interface PermissionPromptOptions {
 const ACCESS_WORDS = { read: "read", write: "write", execute: "run" } as const;
 
 const SEEN = "y + Enter allows · Enter denies · Esc stops";
+const SEEN_WITH_RULE = "y + Enter allows · a + Enter for this session · Enter denies · Esc stops";
 const NOT_SEEN = "scroll to the end first: ↓ PageDown · Enter denies";
 /** In a lower window, every row is needed for the arguments. */
 const ROOMY = 12;
@@ -71,7 +74,7 @@ export class PermissionPrompt {
     const { request } = this.#options;
     const verb = ACCESS_WORDS[request.access];
     const title = fit(style.warn(`? Allow ${unmistakableLine(request.tool)} (${verb})?`), width);
-    const all = argumentRows(request.arguments, width - 2);
+    const all = [...argumentRows(request.arguments, width - 2), ...ruleRows(request, width - 2)];
     this.#total = all.length;
     // Wrap the hint instead of cutting it if there is room, because it ends with how to say no.
     const hinted = (hint: string): Rows => wrap(hint, width - 2).slice(0, most < ROOMY ? 1 : 3);
@@ -81,7 +84,8 @@ export class PermissionPrompt {
     const shown = all.slice(this.#from, this.#from + this.#room).map((row) => `  ${row}`);
     const below = all.length - this.#from - this.#room;
     const scroll = all.length > this.#room ? [style.dim(fit(this.#scrollHint(below), width))] : [];
-    const hint = hinted(this.#allSeen ? SEEN : NOT_SEEN).map((row) => style.dim(`  ${row}`));
+    const seen = request.rule === undefined || most < ROOMY ? SEEN : SEEN_WITH_RULE;
+    const hint = hinted(this.#allSeen ? seen : NOT_SEEN).map((row) => style.dim(`  ${row}`));
     const asked = [title, ...shown, ...scroll];
     const rows = [...asked, ...hint, fit(`❯ ${this.#typed}`, width)];
     const column = Math.min(width - 1, 2 + widthOf(this.#typed));
@@ -100,11 +104,24 @@ export class PermissionPrompt {
     const word = this.#typed.trim().toLowerCase();
     const text = this.#typed;
     this.#typed = "";
-    if (word === "" || word === "n" || word === "no") this.#options.onAnswer("deny");
-    else if (word !== "y" && word !== "yes") this.#options.onText(text);
-    else if (this.#allSeen) this.#options.onAnswer("allow");
+    const answer = this.#answerOf(word);
+    if (answer === undefined) this.#options.onText(text);
+    else if (answer === "deny" || this.#allSeen) this.#options.onAnswer(answer);
     else this.#scroll(this.#room);
   }
+
+  #answerOf(word: string): Answer | undefined {
+    if (word === "" || word === "n" || word === "no") return "deny";
+    if (word === "y" || word === "yes") return "allow";
+    return word === "a" && this.request.rule !== undefined ? "session" : undefined;
+  }
+}
+
+/** The rule is shown as it will be stored; text that would look different is not a rule. */
+function ruleRows({ rule }: PermissionRequest, width: number): Rows {
+  if (rule === undefined) return [];
+  const any = rule.includes(":") ? "" : " (any arguments)";
+  return wrap(`→ a allows for this session: ${unmistakableLine(rule)}${any}`, width);
 }
 
 /**

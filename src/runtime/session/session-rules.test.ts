@@ -50,6 +50,9 @@ async function withCommands(
   return { tools, ...(await scriptedSession(script, settings)) };
 }
 
+const code = (work: Promise<void>): Promise<unknown> =>
+  work.catch((error: { readonly code: string }) => error.code);
+
 const commandsOf = (asked: readonly Question[]): readonly unknown[] =>
   asked.map((one) => (JSON.parse(one.arguments) as { readonly command: unknown }).command);
 
@@ -103,8 +106,9 @@ describe("a rule of the agent", () => {
   });
 
   test("is refused by createAgent if it is wrong", () => {
-    const made = (): unknown => createAgent({ model: emulator(), permissions: "ask", allow: ["nope"] });
-    expect(made).toThrow(expect.objectContaining({ code: "allow_rule_invalid" }));
+    expect(() => createAgent({ model: emulator(), permissions: "ask", allow: ["nope"] })).toThrow(
+      expect.objectContaining({ code: "allow_rule_invalid" }),
+    );
   });
 
   test("does not cover a call that wraps several", async () => {
@@ -203,8 +207,6 @@ describe("allow and disallow", () => {
 
   test("refuse a wrong rule, an unknown one, one of the agent, and a session that asks nothing", async () => {
     const { session } = await withCommands([done], { allow: ["run_command:date"] });
-    const code = (work: Promise<void>): Promise<unknown> =>
-      work.catch((error: { code: string }) => error.code);
     expect(await code(session.allow("nope"))).toBe("allow_rule_invalid");
     expect(await code(session.allow("run_command:git * | x"))).toBe("allow_rule_invalid");
     expect(await code(session.disallow("run_command:ls"))).toBe("rule_not_found");

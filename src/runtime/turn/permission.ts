@@ -38,7 +38,7 @@ export async function permission(
     status: "denied",
     text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
   });
-  const { policy, interactive, ruleFor } = context.permissions;
+  const { policy, interactive } = context.permissions;
   const before = context.resumed === true ? decisionBefore(context, base) : undefined;
   if (before !== undefined) return { ...decided("person", before), drafts: [] };
   const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
@@ -50,7 +50,8 @@ export async function permission(
     });
     return { ...denied, drafts: [...denied.drafts, ...deniedByDefault(context, call.name)] };
   }
-  const rule = typeof policy === "function" ? undefined : known && ruleFor(known.tool, known.input);
+  const rule =
+    typeof policy === "function" ? undefined : known && context.permissions.ruleFor(known.tool, known.input);
   if (rule !== undefined) return decided("policy", { decision: "allow" }, { rule });
   if (typeof policy !== "function" && !interactive) {
     return decided("policy", {

@@ -28,13 +28,7 @@ import { modelNamed } from "../project-model.ts";
 import { type LastFlag, readSession, takesSession } from "../session-argument.ts";
 import { seconds } from "../show-progress.ts";
 import type { Terminal } from "../terminal.ts";
-import {
-  rulesOf,
-  type TimelineRequest,
-  type TimelineRule,
-  timelineOf,
-  type TimelineTurn,
-} from "../timeline.ts";
+import { rulesOf, type TimelineRequest, type TimelineRule, timelineOf } from "../timeline.ts";
 
 interface InspectFlags extends LastFlag {
   readonly request?: string;

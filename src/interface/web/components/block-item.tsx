@@ -2,10 +2,9 @@
 
 import { useState } from "preact/hooks";
 
-import { messageOf, unmistakable, unmistakableLine } from "../../../base/support/index.ts";
+import { unmistakable, unmistakableLine } from "../../../base/support/index.ts";
 import {
   type Block,
-  type BlockPermission,
   formatDuration,
   type NoticeBlock,
   type ReasoningBlock,
@@ -20,7 +19,7 @@ import type { SessionView } from "../session-view.ts";
 import { useNow } from "../use-now.ts";
 import { useToggle } from "../use-toggle.ts";
 import { Markdown } from "./markdown.tsx";
-import { Problem } from "./problem.tsx";
+import { Permission } from "./permission.tsx";
 
 export function BlockItem({ block, view }: { readonly block: Block; readonly view: SessionView }) {
   switch (block.kind) {
@@ -171,38 +170,6 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
         </p>
       ) : null}
     </>
-  );
-}
-
-interface PermissionProps {
-  readonly block: ToolBlock;
-  readonly permission: BlockPermission;
-  readonly view: SessionView;
-}
-
-function Permission({ block, permission, view }: PermissionProps) {
-  const { requestId, argumentsHash } = permission;
-  const [problem, setProblem] = useState<string>();
-  const name = unmistakableLine(block.name);
-  const answer = (work: Promise<void>): void => {
-    work.catch((error: unknown) => setProblem(messageOf(error)));
-  };
-  return (
-    <div class="permission" role="group" aria-label={`Permission for ${name}`}>
-      <p>
-        May <code>{name}</code> run with exactly these arguments?
-      </p>
-      <pre tabIndex={0}>{unmistakable(block.arguments)}</pre>
-      <div class="composer-buttons">
-        <button type="button" class="primary" onClick={() => answer(view.handle.deny(requestId))}>
-          Deny
-        </button>
-        <button type="button" onClick={() => answer(view.handle.approve(requestId, { argumentsHash }))}>
-          Allow
-        </button>
-      </div>
-      <Problem text={problem} />
-    </div>
   );
 }
 
