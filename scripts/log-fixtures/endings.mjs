@@ -166,13 +166,13 @@ export const endings = {
         agent: {
           permissions: "ask",
           allow: ["run_command"],
-          tools: fixtureTools("run_command", "get_weather"),
+          tools: fixtureTools("run_command", "write_file"),
         },
         steps: [
           run("date"),
-          { output: [call("get_weather", { city: "Paris" })] },
+          { output: [call("write_file", { path: "a.txt", content: "a" })] },
           { output: [say("Both done.")] },
-          { output: [call("get_weather", { city: "Rome" })] },
+          { output: [call("write_file", { path: "b.txt", content: "b" })] },
           { output: [say("Without a question.")] },
         ],
       },
@@ -181,7 +181,7 @@ export const endings = {
         const { requestId } = await until(turn, ({ type }) => type === "permission_request");
         await opened.approve(requestId, { forSession: true });
         await ended(turn);
-        await ask("And Rome?");
+        await ask("And the other?");
         const [, added] = opened.rules;
         await opened.disallow(added.rule);
       },

@@ -167,7 +167,7 @@ describe("a tool that needs permission", () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const terminal = onTerminal(place, ['Run "echo made >> made.txt".'], env);
-    await terminal.shows("? [y/N]");
+    await terminal.shows("? [y/a/N]");
     terminal.kill();
     await terminal.ended;
     const ran = await run(place, ["-p", "-c", "--permissions", "auto"], { env });
