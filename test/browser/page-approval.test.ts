@@ -11,6 +11,10 @@ import { begin, describePage, openPage, realPage, say, temporaryFolder } from ".
 
 const real = realPage();
 
+const run = (command: string): { readonly output: readonly object[] } => ({
+  output: [call("run_command", { command })],
+});
+
 describePage(real, "a question on the page", () => {
   test("which was open when the process was killed can be answered in any tab after the turn is resumed", async () => {
     const crash = await startCrash({ permissions: "ask" });
@@ -39,9 +43,6 @@ describePage(real, "a question on the page", () => {
   });
 
   test("shows the exact rule, takes the letters only while it has the focus, and adds the rule to the session", async () => {
-    const run = (command: string): { readonly output: readonly object[] } => ({
-      output: [call("run_command", { command })],
-    });
     const { page, errors, remote } = await openPage(real, {
       script: [
         run("echo one"),

@@ -262,7 +262,9 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async allow(rule: string): Promise<void> {
-    await this.#live.append([...this.#sessionStart(), this.#contexts.rules.added(rule)], { durable: true });
+    await this.#live.append([...this.#runner.sessionStart(), this.#contexts.rules.added(rule)], {
+      durable: true,
+    });
   }
 
   async disallow(rule: string): Promise<void> {
