@@ -210,7 +210,7 @@ describe.for([
     await run.shows("Thinking: Weighing it.");
     await run.shows(/Thought for (?:less than a second|\d+ seconds?), 1 part\./);
     await run.shows("Allow execute: run_command");
-    await run.shows("Type 1 for yes, 2 for no (Enter means no):");
+    await run.shows("Type 1 for yes, 2 for no, 3 for yes in this whole session");
     run.press("1\r");
     await run.shows("Tool run_command: done.");
     await run.shows("The end.");
