@@ -110,12 +110,40 @@ export function turnResult({ status, reason, error, output, text, usage, steps }
 }
 
 /** How a turn ended that did not complete: the predicate of a sentence about the turn. */
-export const TURN_ENDINGS = {
+const TURN_ENDINGS = {
   failed: "failed",
   incomplete: "stopped at a limit",
   cancelled: "was cancelled",
   interrupted: "was interrupted",
 } as const satisfies Record<Exclude<TurnStatus, "completed">, string>;
+
+/** The reasons that are limits. Any other reason comes from the provider, or says what its answer lacked. */
+const LIMITS: ReadonlySet<string> = new Set([
+  "context",
+  "loop",
+  "max_cost",
+  "max_output_tokens",
+  "max_steps",
+  "time",
+]);
+
+/** Whether an incomplete turn ended at a limit. Without a reason, it did. */
+export function isLimit(reason: string | undefined): boolean {
+  return reason === undefined || LIMITS.has(reason);
+}
+
+/** How a turn ended that did not complete, as the predicate of a sentence: `the turn ${turnEnding(result)}`. */
+export function turnEnding({
+  status,
+  reason,
+}: {
+  readonly status: Exclude<TurnStatus, "completed">;
+  readonly reason?: string | undefined;
+}): string {
+  return status === "incomplete" && !isLimit(reason)
+    ? "ended without a complete answer"
+    : TURN_ENDINGS[status];
+}
 
 /** Returns the text of a completed turn and throws for every other. */
 export function completedText(result: TurnResult): string {
@@ -123,7 +151,7 @@ export function completedText(result: TurnResult): string {
   const { status, error, reason } = result;
   throw new ThroughlineError({
     code: asErrorCode(error?.code, `turn_${status}`),
-    message: error?.message ?? `the turn ${TURN_ENDINGS[status]}${reason === undefined ? "" : `: ${reason}`}`,
+    message: error?.message ?? `the turn ${turnEnding(result)}${reason === undefined ? "" : `: ${reason}`}`,
     details: { status, reason, error },
   });
 }

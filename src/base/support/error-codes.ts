@@ -64,6 +64,7 @@ const CODES = {
   format_unknown: "final",
   history_damaged: "final",
   history_version_unknown: "final",
+  home_invalid: "final",
   host_not_loopback: "final",
   host_refused: "final",
   input_empty: "final",

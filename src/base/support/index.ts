@@ -62,6 +62,7 @@ export {
   choiceOf,
   orNull,
 } from "./option-checks.ts";
+export { meantOption } from "./option-synonyms.ts";
 export {
   checkArgument,
   checkOptions,

@@ -3,6 +3,7 @@
  * schema is for one answer.
  */
 
+import { codedError } from "../../base/support/index.ts";
 import type { RunFlags } from "./open-session.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -12,6 +13,9 @@ export async function runOrChat(
   terminal: Terminal,
 ): Promise<number> {
   const { playback } = flags;
+  const alone = flags.fast === true ? "--fast" : flags.strict === true ? "--strict" : undefined;
+  if (playback === undefined && alone !== undefined)
+    throw codedError("usage", `${alone} works only with --playback <file>: add it, or omit ${alone}`);
   if (playback !== undefined) {
     return (await import("./playback/play-back.ts")).playBack(words, { ...flags, playback }, terminal);
   }

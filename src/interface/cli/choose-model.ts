@@ -9,6 +9,7 @@ import { PROVIDERS } from "../../runtime/models/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import type { ConfigValues, LoadedConfig } from "../config/index.ts";
 import type { RunFlags } from "./run-options.ts";
+import { blamed } from "./unusable-settings.ts";
 import { userProviders } from "./user-providers.ts";
 
 const EMULATOR_MODEL = "emulator/emu-reasoner";
@@ -33,7 +34,8 @@ export function chooseModel(parts: {
   const kept = asked === undefined ? parts.kept : undefined;
   const name =
     asked ?? (kept === undefined ? undefined : modelName(kept)) ?? config.values.model ?? usualModel();
-  const model = modelFrom(name);
+  const own = flags.model === undefined && kept === undefined && config.values.model !== undefined;
+  const model = own ? blamed(config, "model", () => modelFrom(name)) : modelFrom(name);
   const effort = flags.effort ?? fromEnvironment("effort");
   if (effort !== undefined) return model.withEffort(asEffort(effort));
   // An effort from the settings files applies only if the model name has none and the session has no settings yet.
@@ -50,7 +52,8 @@ export function chooseFallback(parts: {
   const { flags, config, modelFrom } = parts;
   const given = flags.fallback ?? [];
   const names = given.length > 0 ? given : (config.values.fallback ?? []);
-  const models = names.map((name) => modelFrom(name));
+  const find = (): readonly Model[] => names.map((name) => modelFrom(name));
+  const models = given.length > 0 ? find() : blamed(config, "fallback", find);
   for (const model of models) requireKey(model, config.values);
   return models;
 }

@@ -3,7 +3,7 @@
  * the earlier reasoning. It plays if there is no terminal to chat on.
  */
 
-import { TURN_ENDINGS } from "../../base/api/index.ts";
+import { turnEnding } from "../../base/api/index.ts";
 import { fileStore } from "../../runtime/log/index.ts";
 import { emulator } from "../../runtime/models/index.ts";
 import { createAgent, type Session } from "../../runtime/session/index.ts";
@@ -73,11 +73,11 @@ async function play(session: Session, prompt: string, terminal: Terminal): Promi
   const unread = whenUnread(() => turn.cancel());
   const progress = new ProgressLines(terminal);
   for await (const event of turn) progress.show(event);
-  const { status, text, error } = await turn.result();
+  const { status, reason, text, error } = await turn.result();
   terminal.stdout.write(`${inert(text)}\n`);
   if (status !== "completed") {
     const why = error === undefined ? "" : `: ${inertLine(error.message, 500)} [${error.code}]`;
-    terminal.stdout.write(`the turn ${TURN_ENDINGS[status]}${why}\n`);
+    terminal.stdout.write(`the turn ${turnEnding({ status, reason })}${why}\n`);
   }
   return stop() ?? unread() ?? (status === "completed" ? undefined : EXIT.turnFailed);
 }

@@ -9,6 +9,8 @@ export const EXIT = {
   permission: 3,
   limit: 4,
   differs: 5,
+  /** A defect of ours. The number is that of sysexits.h (EX_SOFTWARE). */
+  internal: 70,
   hungUp: 129,
   interrupted: 130,
   terminated: 143,

@@ -1,6 +1,6 @@
 /** Runs one prompt: the answer goes to stdout, progress to stderr, and the exit code reports the outcome. */
 
-import { type ModelView, type SessionHandle, TURN_ENDINGS } from "../../base/api/index.ts";
+import { type ModelView, type SessionHandle, turnEnding } from "../../base/api/index.ts";
 import {
   isEphemeral,
   NO_USAGE,
@@ -186,7 +186,9 @@ function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Term
     error === undefined
       ? inertLine(reason ?? "", 500)
       : `${inertLine(error.message, 500)} [${inertLine(error.code, 100)}]`;
-  terminal.stderr.write(`throughline: the turn ${TURN_ENDINGS[status]}${why === "" ? "" : `: ${why}`}\n`);
+  terminal.stderr.write(
+    `throughline: the turn ${turnEnding({ status, reason })}${why === "" ? "" : `: ${why}`}\n`,
+  );
   if (reason === "context") terminal.stderr.write("To undo the message: throughline undo --last\n");
 }
 

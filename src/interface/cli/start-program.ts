@@ -55,7 +55,7 @@ function report(error: unknown): number {
   wrapped(terminal.stderr).write(`throughline: ${lineOf(error)}\n`);
   const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
   if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
-  return EXIT.usage;
+  return lineOf(error).endsWith("[internal]") ? EXIT.internal : EXIT.usage;
 }
 
 function lineOf(error: unknown): string {

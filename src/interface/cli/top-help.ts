@@ -24,7 +24,7 @@ const FLAGS = `Common flags (throughline run --help lists all of them):
 
 const REST = `Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY …, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
 Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server or history differs,
-  129 terminal closed, 130 interrupted, 143 terminated`;
+  70 internal error, 129 terminal closed, 130 interrupted, 143 terminated`;
 
 export function topHelp(description: string): string {
   let group = "";

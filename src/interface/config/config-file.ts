@@ -14,7 +14,7 @@ import {
   type ThroughlineError,
   tryParseJson,
 } from "../../base/support/index.ts";
-import { CONFIG_NAMES, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
+import { type ConfigValues, isConfigName, keyOf, unknownSetting } from "./config-keys.ts";
 import { jsonProblem } from "./json-problem.ts";
 import { readPlainFile } from "./read-plain-file.ts";
 import type { Complaint } from "./value-kinds.ts";
@@ -69,10 +69,7 @@ function checked(file: string, object: JsonObject): ConfigValues {
   for (const [name, value] of Object.entries(object)) {
     if (name === "$schema") continue;
     if (!isConfigName(name)) {
-      throw codedError(
-        "config_key_unknown",
-        `${file}: unknown setting ${JSON.stringify(name.slice(0, 60))}; use one of ${CONFIG_NAMES.join(", ")}`,
-      );
+      throw codedError("config_key_unknown", `${file}: ${unknownSetting(name)}`);
     }
     const complaint = keyOf(name).kind.complaint(value);
     if (complaint !== undefined) throw invalidValue(file, name, complaint);
@@ -86,11 +83,18 @@ export function invalidValue(location: string, name: string, { at, why }: Compla
 }
 
 /** Changes one value (undefined removes it), checks the whole file, and writes it. */
-export function changeConfigFile(file: string, path: readonly string[], value: unknown): void {
+export function changeConfigFile(
+  file: string,
+  path: readonly string[],
+  value: unknown,
+  /** Throws for values that only their users can judge, such as the name of a model. */
+  accept?: (values: ConfigValues) => void,
+): void {
   const current = readConfigFile(file);
   const object = parse(file, current?.text ?? "");
   const changed = withValue(object, path, value);
-  checked(file, changed);
+  const values = checked(file, changed);
+  accept?.(values);
   try {
     replaceFile(file, `${JSON.stringify(changed, undefined, 2)}\n`, { makeFolder: true });
   } catch (error) {

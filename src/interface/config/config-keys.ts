@@ -4,7 +4,7 @@
  */
 
 import { EFFORTS, PERMISSION_MODES, SHOW_REASONING } from "../../base/events/index.ts";
-import { isObject } from "../../base/support/index.ts";
+import { closestTo, isObject, meantOption } from "../../base/support/index.ts";
 import { HOSTED_ENTRIES, PROFILE_ENTRIES, PROVIDER_ENTRIES } from "./provider-kinds.ts";
 import {
   choiceKind,
@@ -141,6 +141,19 @@ export const CONFIG_NAMES = Object.keys(CONFIG_KEYS) as readonly ConfigName[];
 
 export function isConfigName(name: string): name is ConfigName {
   return Object.hasOwn(CONFIG_KEYS, name);
+}
+
+/** Settings that had another name in an earlier version. */
+const RENAMED: Readonly<Record<string, ConfigName>> = { hosted: "providerTools" };
+
+/** The words about a setting that does not exist: what it became, or which one was probably meant. */
+export function unknownSetting(name: string): string {
+  const word = `unknown setting ${JSON.stringify(name.slice(0, 60))}`;
+  const became = Object.hasOwn(RENAMED, name) ? RENAMED[name] : undefined;
+  if (became !== undefined) return `${word}; it became "${became}"`;
+  const meant = meantOption(name, CONFIG_NAMES) ?? closestTo(name, CONFIG_NAMES);
+  const known = `one of ${CONFIG_NAMES.join(", ")}`;
+  return meant === undefined ? `${word}; use ${known}` : `${word}; did you mean "${meant}"? Use ${known}`;
 }
 
 export function keyOf(name: ConfigName): ConfigKey {

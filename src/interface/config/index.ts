@@ -1,7 +1,14 @@
 /** Configuration: paths, settings in layers, a project's own settings and instructions, and the user's trust decisions. */
 
 export { changeConfigFile, readConfigFile } from "./config-file.ts";
-export { CONFIG_NAMES, type ConfigName, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
+export {
+  CONFIG_NAMES,
+  type ConfigName,
+  type ConfigValues,
+  isConfigName,
+  keyOf,
+  unknownSetting,
+} from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
 export { jsonProblem } from "./json-problem.ts";
 export { fileClosure, type FileSet, type NamedFile } from "./file-closure.ts";

@@ -17,3 +17,17 @@ test.for([
 ] as const)("%j keeps sessions in %s", ([env, folder]) => {
   expect(sessionsFolder(env)).toBe(folder);
 });
+
+test.for([
+  [{ HOME: "" }, "HOME is empty"],
+  [{ HOME: "here", XDG_DATA_HOME: "relative" }, "HOME is a relative path"],
+  [{ THROUGHLINE_HOME: "here", XDG_DATA_HOME: "/data" }, "THROUGHLINE_HOME is a relative path"],
+] as const)("%j is refused: %s", ([env, why]) => {
+  expect(() => sessionsFolder(env)).toThrow(
+    expect.objectContaining({ code: "home_invalid", message: expect.stringContaining(why) as unknown }),
+  );
+});
+
+test("an absolute XDG folder needs no HOME", () => {
+  expect(sessionsFolder({ HOME: "", XDG_DATA_HOME: "/data" })).toBe("/data/throughline/sessions");
+});

@@ -3,6 +3,8 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
+import { codedError, messageOf } from "../../base/support/index.ts";
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The folder of the program's data: sessions, trust decisions. */
@@ -26,9 +28,34 @@ export function trustFile(env: Environment = process.env): string {
 }
 
 function below(env: Environment, xdg: string | undefined, usual: string): string {
-  const home = env["THROUGHLINE_HOME"];
-  if (home !== undefined && home !== "") return home;
+  const own = env["THROUGHLINE_HOME"];
+  if (own !== undefined && own !== "") {
+    if (isAbsolute(own)) return own;
+    throw homeInvalid("THROUGHLINE_HOME is a relative path");
+  }
   // A relative XDG path is invalid and ignored, as its specification says.
-  const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), usual);
+  const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homeFolder(env), usual);
   return join(base, "throughline");
+}
+
+/** A relative folder would put sessions into the working directory, where the next session's tools read them. */
+function homeFolder(env: Environment): string {
+  const home = env === process.env ? systemHome() : (env["HOME"] ?? systemHome());
+  if (isAbsolute(home)) return home;
+  throw homeInvalid(home === "" ? "HOME is empty" : "HOME is a relative path");
+}
+
+function systemHome(): string {
+  try {
+    return homedir();
+  } catch (error) {
+    throw homeInvalid(`this user has no home folder (${messageOf(error)})`);
+  }
+}
+
+function homeInvalid(why: string): Error {
+  return codedError(
+    "home_invalid",
+    `${why}, so there is no folder for settings and sessions: set HOME to your home folder, or THROUGHLINE_HOME to an absolute path`,
+  );
 }

@@ -3,7 +3,7 @@
  * published JSON Schema, the compiler, and the parser of environment variables and `config set`.
  */
 
-import { isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
+import { didYouMean, isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 
 export interface Complaint {
   /** The path below the value, such as `mine.baseUrl`; empty for the value itself. */
@@ -53,9 +53,14 @@ export const TEXT: Kind<string> = {
 };
 
 export function choiceKind<const T extends string>(values: readonly T[]): Kind<T> {
-  return kind({ enum: values }, `use one of ${values.join(", ")}`, (value) =>
-    values.some((one) => one === value),
-  );
+  const why = `use one of ${values.join(", ")}`;
+  return {
+    ...kind({ enum: values }, why, () => true),
+    complaint: (value) =>
+      values.some((one) => one === value)
+        ? undefined
+        : { at: "", why: `${why}${typeof value === "string" ? didYouMean(value, values) : ""}` },
+  };
 }
 
 export function integerKind(least: number): Kind<number> {
@@ -173,7 +178,13 @@ export function objectKind<F extends Fields>(
       if (!isObject(value)) return { at: "", why: options.why };
       const unknown = Object.keys(value).find((name) => !names.includes(name));
       if (options.open !== true && unknown !== undefined)
-        return { at: unknown, why: `unknown field; use one of ${names.join(", ")}` };
+        return {
+          at: unknown,
+          why: `unknown field${didYouMean(unknown, names)}; use one of ${names.join(", ")}`.replace(
+            "?; use",
+            "? Use",
+          ),
+        };
       for (const [name, field] of Object.entries(fields)) {
         const found =
           value[name] === undefined && isOptional(field) ? undefined : field.complaint(value[name]);

@@ -202,7 +202,11 @@ describe("the end of a turn", () => {
         "─ Worked for 31s · 1 request ─",
       ],
     ],
-    ["incomplete", { ...end, status: "incomplete", reason: "steps" }, ["■ Ended at a limit: steps.", facts]],
+    [
+      "incomplete",
+      { ...end, status: "incomplete", reason: "max_steps" },
+      ["■ Ended at a limit: max_steps.", facts],
+    ],
     [
       "interrupted",
       { ...end, status: "interrupted" },

@@ -1,5 +1,6 @@
 /** Renders a block as rows. Pure: the same block, width and view give the same rows. */
 
+import { isLimit } from "../../base/api/index.ts";
 import { assertNever, inert, inertLine } from "../../base/support/index.ts";
 import {
   type Block,
@@ -91,7 +92,7 @@ function whyOf({ status, reason, error }: TurnEndBlock): string | undefined {
     case "interrupted":
       return "Interrupted: the process that ran this turn ended.";
     case "incomplete":
-      return `Ended at a limit${because === "" ? "" : `: ${because}`}.`;
+      return `${isLimit(reason) ? "Ended at a limit" : "Ended without a complete answer"}${because === "" ? "" : `: ${because}`}.`;
     case "failed":
       return `Failed: ${because}. /retry tries again.`;
     default:

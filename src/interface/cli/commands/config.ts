@@ -8,6 +8,7 @@ import {
   changeConfigFile,
   CONFIG_NAMES,
   type ConfigName,
+  type ConfigValues,
   configSchema,
   isConfigName,
   keyOf,
@@ -16,6 +17,7 @@ import {
   projectConfigFile,
   type ProjectState,
   trustSubject,
+  unknownSetting,
   userConfigFile,
   valueFromText,
 } from "../../config/index.ts";
@@ -25,6 +27,7 @@ import { inertLine } from "../inert-text.ts";
 import { decide, settingsHere } from "../project-trust.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import { changesText, codeLines, LIMITS_OF_TRUST } from "../trust-words.ts";
+import { unusable } from "../unusable-settings.ts";
 
 interface FileFlags {
   readonly project?: boolean;
@@ -167,8 +170,20 @@ function set(key: string, text: string, flags: FileFlags, terminal: Terminal): v
   }
   // A part of an entry has no kind: parse it as JSON if possible, otherwise take it as text. The whole file is checked.
   const value = rest.length === 0 ? valueFromText(name, text, "config set") : (tryParseJson(text) ?? text);
-  changeConfigFile(file, path, value);
+  changeConfigFile(file, path, value, (values) => {
+    const { problem } = unusable({ ...valuesHere(), ...values }, [name])[0] ?? {};
+    if (problem !== undefined) throw problem;
+  });
   terminal.stderr.write(`${inertLine(key, 200)} is set in ${inertLine(file, 300)}\n`);
+}
+
+/** The settings in force, for what a changed setting refers to. Another setting that is wrong is not its problem. */
+function valuesHere(): ConfigValues {
+  try {
+    return loadConfig(process.cwd()).values;
+  } catch {
+    return {};
+  }
 }
 
 function trust(flags: { readonly revoke?: boolean }, terminal: Terminal): void {
@@ -199,10 +214,7 @@ function fileOf(flags: FileFlags): string {
 function pathOf(key: string): readonly [ConfigName, ...string[]] {
   const [name = "", ...rest] = key.split(".");
   if (isConfigName(name) && !rest.includes("")) return [name, ...rest];
-  throw codedError(
-    "config_key_unknown",
-    `unknown setting "${inertLine(key, 60)}"; use one of ${CONFIG_NAMES.join(", ")}`,
-  );
+  throw codedError("config_key_unknown", unknownSetting(inertLine(isConfigName(name) ? key : name, 60)));
 }
 
 /** Hides the values of headers, which may be secrets. */

@@ -12,6 +12,7 @@ import {
   userConfigFile,
 } from "../../config/index.ts";
 import { changesText, placesOf } from "../trust-words.ts";
+import { unusable } from "../unusable-settings.ts";
 import { profileNamed, userProviders } from "../user-providers.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
 
@@ -38,7 +39,17 @@ export function checkSettings(cwd: string): {
     const fix = `correct it; throughline config schema prints what is allowed (${codeOf(error) ?? "unknown"})`;
     return { config: {}, findings: [bad("settings", messageOf(error), fix)] };
   }
-  const findings = [ok("settings", settingsText(loaded)), ...modeOfUserFile()];
+  const wrong = unusable(loaded.values, ["model", "fallback"]).map(({ name, problem }) =>
+    bad(
+      "settings",
+      `${loaded.settings.get(name)?.location ?? ""}: ${name}: ${messageOf(problem)}`,
+      `correct it: throughline config set ${name} … (${problem.code})`,
+    ),
+  );
+  const findings = [
+    ...(wrong.length === 0 ? [ok("settings", settingsText(loaded))] : wrong),
+    ...modeOfUserFile(),
+  ];
   return { config: loaded.values, findings: [...findings, ...checkProject(loaded, cwd)] };
 }
 

@@ -3,7 +3,7 @@
  * text. The page's content security policy forbids the rest.
  */
 
-import { TURN_ENDINGS } from "../../../base/api/index.ts";
+import { turnEnding } from "../../../base/api/index.ts";
 import { type Block, reasoningLabel } from "../../fragments/index.ts";
 import { inert, inertLine } from "../inert-text.ts";
 import type { ExportView } from "./markdown.ts";
@@ -62,7 +62,7 @@ function blockHtml(block: Block): string {
     case "turn_end":
       return block.status === "completed"
         ? ""
-        : `<p class="notice">The turn ${escaped(`${TURN_ENDINGS[block.status]}${block.reason === undefined ? "" : `: ${block.reason}`}`)}${
+        : `<p class="notice">The turn ${escaped(`${turnEnding({ status: block.status, reason: block.reason })}${block.reason === undefined ? "" : `: ${block.reason}`}`)}${
             block.error === undefined ? "" : `: ${text(block.error.message)}`
           }</p>`;
     default:

@@ -3,7 +3,7 @@
  * own Markdown. Control characters are made visible.
  */
 
-import { TURN_ENDINGS } from "../../../base/api/index.ts";
+import { turnEnding } from "../../../base/api/index.ts";
 import { type Block, reasoningLabel } from "../../fragments/index.ts";
 import { inert, inertLine } from "../inert-text.ts";
 
@@ -49,7 +49,7 @@ function blockText(block: Block): string {
     case "turn_end":
       return block.status === "completed"
         ? ""
-        : `> *The turn ${TURN_ENDINGS[block.status]}${block.reason === undefined ? "" : `: ${block.reason}`}${
+        : `> *The turn ${turnEnding({ status: block.status, reason: block.reason })}${block.reason === undefined ? "" : `: ${block.reason}`}${
             block.error === undefined ? "" : `: ${escaped(inertLine(block.error.message, 500))}`
           }*`;
     default:
