@@ -115,9 +115,9 @@ export function pathToLast(
   let at: number | undefined = values.findLastIndex((value) => value !== undefined && counts(value));
   while (at !== undefined && at >= 0 && !seen.has(at)) {
     seen.add(at);
-    path.unshift(at);
+    path.push(at);
     const parent = stringOf(values[at]?.[names.parent]);
     at = parent === undefined ? undefined : byId.get(parent);
   }
-  return path;
+  return path.toReversed();
 }

@@ -59,10 +59,10 @@ function sentLines(file: RecordFile): readonly number[] {
   const messageId = (index: number): string | undefined =>
     stringOf(objectOf(file.values[index]?.["message"])["id"]);
   const answers = new Set([...path].map(messageId).filter((id) => id !== undefined));
-  const own = talk.filter((index) => path.has(index) || answers.has(messageId(index) ?? ""));
-  const calls = new Set(own.flatMap((index) => idsIn(file, index, "id")));
+  const own = new Set(talk.filter((index) => path.has(index) || answers.has(messageId(index) ?? "")));
+  const calls = new Set([...own].flatMap((index) => idsIn(file, index, "id")));
   return talk.filter(
-    (index) => own.includes(index) || idsIn(file, index, "tool_use_id").some((id) => calls.has(id)),
+    (index) => own.has(index) || idsIn(file, index, "tool_use_id").some((id) => calls.has(id)),
   );
 }
 

@@ -98,7 +98,7 @@ function segmentsOf(file: RecordFile, talk: readonly number[]): readonly (readon
     let first = at;
     for (let next: number | undefined = at; next !== undefined && !seen.has(next);) {
       seen.add(next);
-      path.unshift(next);
+      path.push(next);
       first = next;
       next = byId.get(stringOf(values[next]?.[LINKS.parent]) ?? "");
     }
