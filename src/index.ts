@@ -85,6 +85,7 @@ export {
   type ToolOptions,
 } from "./runtime/tools/index.ts";
 export type {
+  ArgumentsToRepair,
   PermissionAsk,
   PermissionDecision,
   PermissionPolicy,

@@ -208,6 +208,8 @@ export interface ToolStart extends Envelope {
   readonly callId: string;
   readonly tool: string;
   readonly idempotencyKey: string;
+  /** What the tool ran with, if `repairArguments` changed the arguments of the call. */
+  readonly arguments?: string | undefined;
 }
 
 export type ToolStatus =

@@ -181,7 +181,7 @@ const SHAPES: EventShapes = {
     rule: optional(text),
   },
   permission_rule: { ...anywhere, rule: text, by: text, requestId: optional(text), removed: optional(flag) },
-  tool_start: { ...inResponse, callId: text, tool: text, idempotencyKey: text },
+  tool_start: { ...inResponse, callId: text, tool: text, idempotencyKey: text, arguments: optional(text) },
   tool_result: {
     ...inResponse,
     callId: text,

@@ -84,6 +84,7 @@ export const AGENT_OPTIONS = {
   fallback: aList(aModel, "models"),
   modelFrom: aFunction,
   tools: aList(aTool, "tools"),
+  repairArguments: aFunction,
   system: orNull(aText),
   permissions: aPolicy,
   allow: aList(aText, "rules"),

@@ -118,6 +118,7 @@ export class TurnContexts {
       ids,
       signal,
       tools: options.tools ?? [],
+      repairArguments: options.repairArguments,
       permissions: {
         policy: options.permissions ?? "read-only",
         byDefault: options.permissions === undefined,

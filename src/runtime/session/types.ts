@@ -21,7 +21,7 @@ import type { Clock, Given, JsonObject } from "../../base/support/index.ts";
 import type { Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import type { OutputOf, StandardSchema, Tool } from "../tools/index.ts";
-import type { PermissionPolicy, TurnLimits, WireRecord } from "../turn/index.ts";
+import type { PermissionPolicy, RepairArguments, TurnLimits, WireRecord } from "../turn/index.ts";
 
 /** Options of `createAgent`. Only `model` is required. */
 export interface AgentOptions {
@@ -38,6 +38,11 @@ export interface AgentOptions {
   readonly modelFrom?: ((name: string) => Model) | undefined;
   /** From `tool` or `builtinTools`, with different names. Default: none. */
   readonly tools?: readonly Tool[] | undefined;
+  /**
+   * Called once for a call whose arguments do not parse or do not fit its tool. Returns the repaired JSON text, or
+   * undefined to let the model know what is wrong. Default: none.
+   */
+  readonly repairArguments?: RepairArguments | undefined;
   /** Instructions for the model. */
   readonly system?: string | undefined;
   /** What tools may do. "ask" waits for `approve` or `deny`. Default: "read-only". */

@@ -9,6 +9,7 @@ import type { Store } from "../log/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
 import type { PermissionMode, Tool, ToolAccess } from "../tools/index.ts";
 import type { LiveLog } from "./live-log.ts";
+import type { RepairArguments } from "./repair-arguments.ts";
 import type { TurnDeadline } from "./turn-deadline.ts";
 
 /** A call that a permission function decides about. */
@@ -17,7 +18,7 @@ export interface PermissionAsk {
   readonly callId: string;
   readonly tool: string;
   readonly access: ToolAccess;
-  /** The exact JSON text from the model. */
+  /** The exact JSON text from the model, or what `repairArguments` made of it. */
   readonly arguments: string;
   /** SHA-256 of the tool's name and the arguments, for `approve`. */
   readonly argumentsHash: string;
@@ -113,6 +114,7 @@ export interface TurnContext {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly tools: readonly Tool[];
+  readonly repairArguments?: RepairArguments | undefined;
   readonly permissions: Permissions;
   readonly fetch: typeof fetch | undefined;
   readonly onWire: ((record: WireRecord) => void) | undefined;

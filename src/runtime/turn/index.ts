@@ -19,6 +19,7 @@ export { type Correction, loosened, sourcesAt } from "./corrections.ts";
 export { pathOf } from "./heal.ts";
 export { LiveLog } from "./live-log.ts";
 export { closeCall, closeResponses, closeTurn, endsWithItsTurn, findOpenTurn } from "./recover.ts";
+export type { ArgumentsToRepair, RepairArguments } from "./repair-arguments.ts";
 export { resumePlan } from "./resume.ts";
 export { runStep } from "./step.ts";
 export { TurnDeadline } from "./turn-deadline.ts";

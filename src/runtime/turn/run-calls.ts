@@ -22,9 +22,12 @@ import {
 import { CallMeter } from "./call-scope.ts";
 import type { TurnContext } from "./context.ts";
 import { type CheckedCall, notRun, permission, PERMISSION_INVALID, whyStopped } from "./permission.ts";
+import { notRepaired, repairedText } from "./repair-arguments.ts";
 import { settleInTime } from "./settle-in-time.ts";
 
+/** Its call has the arguments to run it with: the model's, or the repaired ones. */
 interface Ready extends CheckedCall {
+  readonly repaired?: true;
   readonly timeoutMs: number;
   /** If false, it runs only when the calls like it before it have ended. */
   readonly parallel: boolean;
@@ -67,7 +70,7 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
   }
   drafts.push(...settled.map((one) => resultDraft(context, one)));
   const lanes = lanesOf(allowed);
-  drafts.push(...lanes.map(([{ call }]) => startDraft(context, call)));
+  drafts.push(...lanes.map(([ready]) => startDraft(context, ready)));
   await context.live.append(drafts, { durable: true });
   await context.live.assertWriter();
   let running = allowed.length;
@@ -85,7 +88,7 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
           await context.live.append([result, ...left]);
           return;
         }
-        const start = next === undefined ? [] : [startDraft(context, next.call)];
+        const start = next === undefined ? [] : [startDraft(context, next)];
         // The sync before the next request covers the last one.
         await context.live.append([result, ...start], { durable: running > 0 });
         if (next !== undefined) await context.live.assertWriter();
@@ -139,8 +142,33 @@ async function prepare(context: TurnContext, call: ToolCall): Promise<Prepared> 
     if (several !== undefined) return prepareSeveral(context, call, several);
     return noSuchTool(call, call.name, registry);
   }
-  if (!parsed.ok) return failed(call, `not executed: ${parsed.message}`);
-  return prepareTool(context, call, tool, parsed.value);
+  const own = parsed.ok
+    ? await prepareTool(context, call, tool, parsed.value)
+    : failed(call, `${NOT_EXECUTED}${parsed.message}`);
+  if (isReady(own) || own.status !== "error" || call.custom === true) return own;
+  return (await prepareRepaired(context, call, tool, own.text.slice(NOT_EXECUTED.length))) ?? own;
+}
+
+const NOT_EXECUTED = "not executed: ";
+
+/** Undefined if the arguments are not repaired. */
+async function prepareRepaired(
+  context: TurnContext,
+  call: ToolCall,
+  tool: Tool,
+  problem: string,
+): Promise<Prepared | undefined> {
+  const text = await repairedText(context, call, problem);
+  if (context.signal.aborted) return { call, ...notRun(context) };
+  if (text === undefined) return undefined;
+  const parsed = parseArguments(text);
+  const repaired = parsed.ok
+    ? await prepareTool(context, { ...call, arguments: text }, tool, parsed.value)
+    : failed(call, parsed.message);
+  if (isReady(repaired)) return { ...repaired, repaired: true };
+  if (repaired.status !== "error") return repaired;
+  await notRepaired(context, call, `returned arguments that do not fit either: ${repaired.text}`);
+  return undefined;
 }
 
 function noSuchTool(call: ToolCall, name: string, { list }: ToolRegistry): Settled {
@@ -223,7 +251,7 @@ function failed(call: ToolCall, text: string): Settled {
   return { call, status: "error", text };
 }
 
-function startDraft(context: TurnContext, call: ToolCall): EventDraft {
+function startDraft(context: TurnContext, { call, repaired }: Ready): EventDraft {
   const { response, callId, name } = call;
   return {
     type: "tool_start",
@@ -232,6 +260,7 @@ function startDraft(context: TurnContext, call: ToolCall): EventDraft {
     callId,
     tool: name,
     idempotencyKey: idempotencyKey(context, call),
+    ...(repaired === true ? { arguments: call.arguments } : {}),
   };
 }
 
