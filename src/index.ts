@@ -89,6 +89,7 @@ export type {
   PermissionAsk,
   PermissionDecision,
   PermissionPolicy,
+  RepairArguments,
   TurnLimits,
   WireRecord,
 } from "./runtime/turn/index.ts";

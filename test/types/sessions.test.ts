@@ -66,6 +66,10 @@ test("wrong options of an agent do not compile", () => {
     createAgent({ model, permissions: async ({ tool }) => ({ decision: tool === "t" ? "allow" : "deny" }) });
     createAgent({ model, limits: { maxSteps: 5, maxCostUsd: undefined } });
     createAgent({ model, fallback: [model], limits: { maxSessionCostUsd: 0.5 } });
+    createAgent({ model, repairArguments: ({ arguments: text }) => `${text}}` });
+    createAgent({ model, repairArguments: async ({ problem }) => (problem === "" ? "{}" : undefined) });
+    // @ts-expect-error arguments are text, not an object
+    createAgent({ model, repairArguments: () => ({}) });
     // @ts-expect-error a fallback is a list of models, not of names
     createAgent({ model, fallback: ["openai/gpt-5.6"] });
   });

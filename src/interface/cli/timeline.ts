@@ -6,6 +6,8 @@ import { factsOf, type RequestFacts, type TurnFacts } from "../../runtime/facts/
 export interface TimelineTool {
   readonly callId: string;
   readonly name: string;
+  /** What it ran with, if its arguments were repaired. */
+  readonly repaired: string | undefined;
   readonly status: string;
   readonly durationMs: number | undefined;
   /** The sub-agents that the call ran. */
@@ -99,9 +101,10 @@ function requestOf(facts: RequestFacts): TimelineRequest {
       reason,
       items: seqs.reduce((sum, [from, to]) => sum + to - from + 1, 0),
     })),
-    tools: tools.map(({ call, result, rule }) => ({
+    tools: tools.map(({ call, result, rule, repaired }) => ({
       callId: call.callId,
       name: call.name,
+      repaired,
       status: result?.status ?? "open",
       durationMs: result?.durationMs,
       spent: result?.spent,

@@ -74,6 +74,8 @@ export interface ToolBlock extends Base {
   readonly name: string;
   /** JSON text, possibly incomplete while it streams. */
   readonly arguments: string;
+  /** What the model wrote, if `repairArguments` changed it. */
+  readonly written?: string | undefined;
   /** Live text from the tool. */
   readonly progress: string;
   readonly permission: BlockPermission | undefined;

@@ -112,6 +112,27 @@ describe("generating", () => {
   });
 });
 
+test("a call whose arguments were repaired shows what it runs with, and what the model wrote", () => {
+  const log = new LogBuilder().user("go").respond({ items: [{ type: "call", callId: "c1" }] });
+  const calls = (): unknown =>
+    blocksOf(log.events, { writerAlive: true })
+      .filter((block) => block.kind === "tool")
+      .map((block) => [block.arguments, block.written]);
+  const [[original]] = calls() as [[string]];
+  const base = { turn: log.turn, response: log.response, callId: "c1", tool: "look" };
+  log.add({
+    type: "permission_request",
+    ...base,
+    requestId: "q1",
+    access: "execute",
+    arguments: '{"n":1}',
+    argumentsHash: "",
+  });
+  expect(calls()).toEqual([['{"n":1}', original]]);
+  log.add({ type: "tool_start", ...base, idempotencyKey: "k", arguments: '{"n":1}' }).result("c1");
+  expect(calls()).toEqual([['{"n":1}', original]]);
+});
+
 test("a superseded attempt is marked, and its retry countdown is gone", async () => {
   const { live } = await play(["What is the weather in Paris?"], [CUT]);
   expect(live.some(({ type }) => type === "retry")).toBe(true);

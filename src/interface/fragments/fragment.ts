@@ -69,7 +69,14 @@ export type Fragment =
     }
   | { readonly type: "tool_call_delta"; readonly item: string; readonly text: string }
   | { readonly type: "tool_call_end"; readonly item: string; readonly seq: number; readonly callId: string }
-  | { readonly type: "tool_start"; readonly response: string; readonly callId: string; readonly at: string }
+  | {
+      readonly type: "tool_start";
+      readonly response: string;
+      readonly callId: string;
+      readonly at: string;
+      /** What the tool runs with, if its arguments were repaired. */
+      readonly arguments?: string | undefined;
+    }
   | {
       readonly type: "tool_progress";
       readonly response: string;
@@ -90,6 +97,7 @@ export type Fragment =
       readonly response: string;
       readonly callId: string;
       readonly requestId: string;
+      readonly arguments: string;
       readonly argumentsHash: string;
       readonly rule: string | undefined;
     }

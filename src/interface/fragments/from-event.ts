@@ -93,15 +93,21 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "response_end":
       return [{ type: "response_end", response: event.response, status: event.status, usage: event.usage }];
     case "permission_request": {
-      const { response, callId, requestId, argumentsHash, rule } = event;
-      return [{ type: "permission_request", response, callId, requestId, argumentsHash, rule }];
+      const { response, callId, requestId, arguments: text, argumentsHash, rule } = event;
+      return [
+        { type: "permission_request", response, callId, requestId, arguments: text, argumentsHash, rule },
+      ];
     }
     case "permission_decision": {
       const { response, callId, decision } = event;
       return [{ type: "permission_decision", response, callId, decision }];
     }
-    case "tool_start":
-      return [{ type: "tool_start", response: event.response, callId: event.callId, at: event.at }];
+    case "tool_start": {
+      const { response, callId, at, arguments: text } = event;
+      return [
+        { type: "tool_start", response, callId, at, ...(text === undefined ? {} : { arguments: text }) },
+      ];
+    }
     case "tool_result": {
       const { response, callId, status, text, durationMs } = event;
       const sessions = event.spent?.map(({ session }) => session);

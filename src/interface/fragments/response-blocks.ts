@@ -25,6 +25,7 @@ interface ToolItem {
   readonly kind: "tool";
   readonly name: string;
   arguments: string;
+  written?: string;
   seq: number | undefined;
   callId: string | undefined;
   running: boolean;
@@ -159,6 +160,7 @@ export class ResponseBlocks {
       }
       case "permission_request": {
         const { requestId, argumentsHash, rule } = fragment;
+        this.#repair(fragment.callId, fragment.arguments);
         this.#tool(fragment.callId, { permission: { requestId, argumentsHash, rule, decision: undefined } });
         break;
       }
@@ -166,6 +168,7 @@ export class ResponseBlocks {
         this.#decide(fragment.callId, fragment.decision);
         break;
       case "tool_start":
+        this.#repair(fragment.callId, fragment.arguments);
         this.#tool(fragment.callId, { running: true });
         break;
       case "tool_progress":
@@ -257,6 +260,15 @@ export class ResponseBlocks {
     }
   }
 
+  /** From here on, the block shows what the tool runs with. */
+  #repair(callId: string, text: string | undefined): void {
+    for (const item of this.#tools.get(callId) ?? []) {
+      if (text === undefined || text === item.arguments) continue;
+      item.written ??= item.arguments;
+      item.arguments = text;
+    }
+  }
+
   #decide(callId: string, decision: "allow" | "deny" | undefined): void {
     for (const item of this.#tools.get(callId) ?? []) {
       if (item.permission !== undefined) item.permission = { ...item.permission, decision };
@@ -309,6 +321,7 @@ export class ResponseBlocks {
       callId,
       name,
       arguments: item.arguments,
+      ...(item.written === undefined ? {} : { written: item.written }),
       progress,
       permission: permission && { ...permission, waits },
       result,

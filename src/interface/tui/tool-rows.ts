@@ -119,7 +119,13 @@ function mostRows(view: View): number {
 
 function detailRows(block: ToolBlock, width: number, view: View): Rows {
   const given = argumentRows(block.arguments, width, view);
-  return [...given, ...outcomeRows(block, width, view).map((row) => view.style.dim(row))];
+  const written =
+    block.written === undefined ? [] : textRows(`repaired; the model wrote: ${block.written}`, width);
+  return [
+    ...given,
+    ...written.map((row) => view.style.dim(row)),
+    ...outcomeRows(block, width, view).map((row) => view.style.dim(row)),
+  ];
 }
 
 function outcomeRows({ result, progress }: ToolBlock, width: number, view: View): Rows {

@@ -10,6 +10,7 @@ import type {
   ResponseStart,
   ToolCall,
   ToolResult,
+  ToolStart,
 } from "../../base/events/index.ts";
 
 export interface ToolFacts {
@@ -18,6 +19,8 @@ export interface ToolFacts {
   readonly result: ToolResult | undefined;
   /** The rule that allowed the call without a question. */
   readonly rule: string | undefined;
+  /** What it ran with, if its arguments were repaired. */
+  readonly repaired?: string | undefined;
 }
 
 export class RequestFacts {
@@ -28,7 +31,12 @@ export class RequestFacts {
   readonly leftOut: readonly LeftOut[];
   readonly #messages: AssistantMessage[] = [];
   readonly #thoughts: Reasoning[] = [];
-  readonly #tools: { call: ToolCall; result: ToolResult | undefined; rule: string | undefined }[] = [];
+  readonly #tools: {
+    call: ToolCall;
+    result: ToolResult | undefined;
+    rule: string | undefined;
+    repaired?: string | undefined;
+  }[] = [];
   /** The index of the first call with that id. */
   readonly #toolAt = new Map<string, number>();
   readonly #slots = new Set<number>();
@@ -75,13 +83,23 @@ export class RequestFacts {
   }
 
   add(
-    event: Reasoning | AssistantMessage | ToolCall | PermissionDecisionEvent | ToolResult | ResponseEnd,
+    event:
+      | Reasoning
+      | AssistantMessage
+      | ToolCall
+      | ToolStart
+      | PermissionDecisionEvent
+      | ToolResult
+      | ResponseEnd,
   ): void {
     if (event.type === "response_end") this.end ??= event;
     else if (event.type === "reasoning") this.#thoughts.push(event);
     else if (event.type === "tool_call") {
       if (!this.#toolAt.has(event.callId)) this.#toolAt.set(event.callId, this.#tools.length);
       this.#tools.push({ call: event, result: undefined, rule: undefined });
+    } else if (event.type === "tool_start") {
+      const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
+      if (tool !== undefined && event.arguments !== undefined) tool.repaired = event.arguments;
     } else if (event.type === "tool_result" || event.type === "permission_decision") {
       const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
       if (tool === undefined) return;

@@ -136,6 +136,24 @@ test("a request has its tools with their first result, and what it omitted, even
   expect([second?.leftOut, third?.leftOut]).toEqual([leftOut, leftOut]);
 });
 
+test("a call has what it ran with if its arguments were repaired, and a request why another model was asked", () => {
+  const log = new LogBuilder()
+    .settings()
+    .user("look")
+    .respond({ items: [{ type: "call", callId: "c1" }] });
+  const started = { type: "tool_start", turn: log.turn, response: log.response, callId: "c1" } as const;
+  log.add({ ...started, tool: "look", idempotencyKey: "k", arguments: '{"n":1}' }).result("c1");
+  const other = { ...HOME, model: "gpt-other" };
+  log.add({ type: "notice", turn: log.turn, code: "model_fallback", message: "down" });
+  log.add({ type: "settings", turn: log.turn, settings: settingsWith({ target: other }) });
+  log.respond({ origin: other });
+  const facts = factsOf(log.events);
+  expect(facts.requests.map(({ tools }) => tools.map(({ repaired }) => repaired))).toEqual([['{"n":1}'], []]);
+  expect(facts.requests.map(({ fallback }) => fallback?.message)).toEqual([undefined, "down"]);
+  expect(facts.settings?.target).toEqual(HOME);
+  expect(facts.turns.get(log.turn)?.fellBackTo).toEqual(other);
+});
+
 test("a question is open until it is answered, its call has a result, or the turn ends", () => {
   const log = new LogBuilder().user("run").respond({ items: [{ type: "call", callId: "c1" }] });
   const ask = (requestId: string, callId: string): LogBuilder =>

@@ -198,6 +198,7 @@ export class SessionFacts {
       case "reasoning":
       case "assistant_message":
       case "tool_call":
+      case "tool_start":
         this.#byResponse.get(event.response)?.add(event);
         return;
       // These do not affect the facts.
@@ -207,7 +208,6 @@ export class SessionFacts {
       case "other_item":
       case "partial":
       case "replay_override":
-      case "tool_start":
       case "unknown":
         return;
       default:

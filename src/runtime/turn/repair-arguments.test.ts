@@ -153,27 +153,27 @@ test("a question shows the repaired text, and the decision is bound to it", asyn
   expect(ran).toEqual([{ city: "Paris" }]);
 });
 
-describe("after a crash", () => {
-  /** The log as a process left it that died after its last event of this type. */
-  async function crashed(type: "tool_start" | "permission_request", permissions: "auto" | "ask") {
-    const { session } = await scriptedSession([{ output: [call("get_weather", BROKEN)] }], {
-      tools: [weather()],
-      permissions,
-      repairArguments: async () => FIXED,
-    });
-    const turn = session.send("go");
-    for await (const event of turn)
-      if (event.type === "permission_request") await session.approve(event.requestId);
-    const events = await history(session);
-    const end = events.findIndex((event) => event.type === type) + 1;
-    const drafts = events
-      .slice(0, end)
-      .map(({ v: _v, seq: _seq, epoch: _epoch, ...draft }) => draft as AppendDraft);
-    const store = memoryStore();
-    await store.create("s1", { events: drafts, blobs: new Map() });
-    return store;
-  }
+/** The log as a process left it that died after its last event of this type. */
+async function crashed(type: "tool_start" | "permission_request", permissions: "auto" | "ask") {
+  const { session } = await scriptedSession([{ output: [call("get_weather", BROKEN)] }], {
+    tools: [weather()],
+    permissions,
+    repairArguments: async () => FIXED,
+  });
+  const turn = session.send("go");
+  for await (const event of turn)
+    if (event.type === "permission_request") await session.approve(event.requestId);
+  const events = await history(session);
+  const end = events.findIndex((event) => event.type === type) + 1;
+  const drafts = events
+    .slice(0, end)
+    .map(({ v: _v, seq: _seq, epoch: _epoch, ...draft }) => draft as AppendDraft);
+  const store = memoryStore();
+  await store.create("s1", { events: drafts, blobs: new Map() });
+  return store;
+}
 
+describe("after a crash", () => {
   test("an idempotent call runs again with the text in the log, and the hook is not asked again", async () => {
     const ran: unknown[] = [];
     const hook = vi.fn<RepairArguments>(async () => '{"city":"Rome"}');

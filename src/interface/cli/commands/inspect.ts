@@ -213,8 +213,9 @@ function requestLines(one: TimelineRequest): readonly string[] {
     ...one.leftOut.map(
       ({ reason, items }) => `    left out: ${items} item${items === 1 ? "" : "s"} (${reason})`,
     ),
-    ...one.tools.flatMap(({ name, status, durationMs, spent = [], rule }) => [
+    ...one.tools.flatMap(({ name, status, durationMs, repaired, spent = [], rule }) => [
       `    ${status === "ok" ? "✓" : "✗"} ${name} · ${status}${durationMs === undefined ? "" : ` · ${durationMs} ms`}${rule === undefined ? "" : ` · allowed by ${inertLine(rule, 600)}`}`,
+      ...(repaired === undefined ? [] : [`      repaired, ran with ${inertLine(repaired, 120)}`]),
       ...spent.map(subAgentLine),
     ]),
   ];

@@ -150,6 +150,12 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
         </summary>
         <h3>Arguments</h3>
         <pre tabIndex={0}>{unmistakable(block.arguments)}</pre>
+        {block.written === undefined ? null : (
+          <>
+            <h3>Repaired; the model wrote</h3>
+            <pre tabIndex={0}>{unmistakable(block.written)}</pre>
+          </>
+        )}
         {block.progress === "" ? null : <pre tabIndex={0}>{block.progress}</pre>}
         {block.result === undefined ? null : (
           <>
