@@ -246,3 +246,35 @@ describe("a message that steers", () => {
     expect(saidIn(await history(session))).toEqual(["first: one", "a: a", "a<b: b"]);
   });
 });
+
+test("a message joins the turn that continues after an automatic compaction", async () => {
+  const [started, finish] = [gate(), gate()];
+  const long = anyTool("long", async () => {
+    started.open();
+    await finish.promise;
+    return "looked";
+  });
+  const { session } = await scriptedSession(
+    [{ output: [think("A"), call("long")] }, { output: [say("a summary")] }, { output: [say("first")] }],
+    { tools: [long], limits: { contextTokens: 2000 } },
+  );
+  const turn = session.send("many words ".repeat(800), { turn: "first" });
+  await started.promise;
+  const steered = session.send("more", steer("now"));
+  finish.open();
+  expect(await turn.result()).toMatchObject({ status: "completed" });
+  expect(await steered.result()).toEqual(await turn.result());
+  const events = await history(session);
+  expect(ofType(events, "compaction")).toHaveLength(1);
+  const [joined] = ofType(events, "user_message").filter((event) => event.steer === "now");
+  const [continued] = ofType(events, "user_message").filter(
+    (event) => event.by === "runtime" && event.purpose === undefined,
+  );
+  expect(joined?.turn).toBe(continued?.turn);
+  expect(joined?.turn).not.toBe("first");
+  expect(ofType(events, "turn_end").map(({ status }) => status)).toEqual([
+    "incomplete",
+    "completed",
+    "completed",
+  ]);
+});
