@@ -108,6 +108,24 @@ describe("a message that steers", () => {
     expect(JSON.stringify(inputOf(emulator, 1).at(-1))).toContain(data.slice(0, 100));
   });
 
+  test("joins even if one before it was refused, which frees the id of that one", async () => {
+    const { session, turn, finish } = await steeredSession();
+    const full = new Error("the disk is full");
+    const refused = session.send("refused", { ...steer("refused"), ready: () => Promise.reject(full) });
+    const joined = session.send("joined", { ...steer("joined"), ready: async () => undefined });
+    await new Promise(setImmediate);
+    const again = session.send("again", steer("refused"));
+    finish();
+    expect(await joined.result()).toEqual(await turn.result());
+    expect(await again.result()).toEqual(await turn.result());
+    expect(await refused.result()).toMatchObject({ status: "failed" });
+    expect(saidIn(await history(session))).toEqual([
+      "first: one",
+      "first<joined: joined",
+      "first<refused: again",
+    ]);
+  });
+
   test("can be withdrawn before it joins, and its id starts nothing later", async () => {
     const { session, emulator, turn, finish } = await steeredSession();
     const steered = session.send("Never mind.", steer("gone"));

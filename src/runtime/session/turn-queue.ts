@@ -25,8 +25,8 @@ interface Place {
   readonly turn: string;
   readonly content: MakeContent | undefined;
   readonly handle: TurnHandle;
-  /** Whether the caller's `ready` has resolved. */
-  ready: boolean;
+  /** The state of the caller's `ready`. A turn that was refused never begins and joins nothing. */
+  ready: "waiting" | "yes" | "refused";
   /** Called when its time has come, or with the turn that its message joined. */
   begin(host?: TurnHandle): void;
 }
@@ -85,11 +85,14 @@ export class TurnQueue {
       content,
       handle,
       begin: (host) => begin?.(host),
-      ready: ready === undefined,
+      ready: ready === undefined ? "yes" : "waiting",
     };
     ready?.then(
-      () => (place.ready = true),
-      () => this.#turns.delete(turn), // frees its id at once
+      () => (place.ready = "yes"),
+      () => {
+        place.ready = "refused";
+        this.#turns.delete(turn); // frees its id at once
+      },
     );
     this.#open.add(handle);
     this.#insert(place);
@@ -105,8 +108,8 @@ export class TurnQueue {
   async join(turn: string): Promise<readonly EventDraft[]> {
     const found: { readonly place: Place; readonly content: readonly InputPart[] }[] = [];
     for (const place of this.#line) {
-      if (place.content === undefined || !place.ready) break; // a later message does not overtake an earlier one
-      if (place.handle.signal.aborted) continue;
+      if (place.content === undefined || place.ready === "waiting") break; // a later one does not overtake it
+      if (place.ready === "refused" || place.handle.signal.aborted) continue;
       try {
         found.push({ place, content: await place.content() });
       } catch {
