@@ -27,7 +27,13 @@ function documented(name: string): readonly string[] {
 
 test("every example is in examples/README.md with its command, and a test of this file runs it", () => {
   const files = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
-  expect(files.toSorted()).toEqual(["structured-output.ts", "switch-models.ts", "tool.ts"]);
+  expect(files.toSorted()).toEqual([
+    "structured-output.ts",
+    "survive-ai-sdk.ts",
+    "survive.ts",
+    "switch-models.ts",
+    "tool.ts",
+  ]);
   for (const name of files) {
     const command = `npx tsx --tsconfig examples/tsconfig.json examples/${name}`;
     expect(section(read("examples/README.md"), name)).toContain(command);
