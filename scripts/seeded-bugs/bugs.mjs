@@ -383,8 +383,8 @@ export const bugs = [
   {
     what: "a sub-agent that has ended is asked again",
     file: "src/runtime/session/sub-session.ts",
-    find: "  const ended = last?.end;\n",
-    replace: "  const ended = undefined;\n",
+    find: "session.interrupted ? undefined : last?.end;\n",
+    replace: "session.interrupted ? undefined : undefined;\n",
     tests: ["test/crash/sub-agent.test.ts"],
   },
   {

@@ -1,5 +1,7 @@
 /** What the killed process and the test agree on: an agent whose tool runs another agent. */
 
+import { z } from "zod";
+
 import { agentTool, createAgent, openai, type Agent, type WireRecord } from "../../src/index.ts";
 import { type CrashPlan, weatherTool } from "./crash-plan.ts";
 
@@ -7,6 +9,8 @@ export interface SubAgentPlan extends Pick<CrashPlan, "effects" | "block"> {
   readonly folder: string;
   readonly parentUrl: string;
   readonly childUrl: string;
+  /** Whether the sub-agent's answer must fit a schema. */
+  readonly typed?: boolean;
   /** The process kills itself when it is about to write this text for the nth time. */
   readonly dieAt?: { readonly text: string; readonly nth: number };
 }
@@ -27,7 +31,14 @@ export function agentsOf(
   });
   const parent = createAgent({
     model: openai("emu-reasoner", { apiKey: "sk-crash-test", baseUrl: plan.parentUrl }),
-    tools: [agentTool({ name: "research", description: "Researches a question", agent: child })],
+    tools: [
+      agentTool({
+        name: "research",
+        description: "Researches a question",
+        agent: child,
+        output: plan.typed === true ? z.object({ city: z.string().transform((city) => [city]) }) : undefined,
+      }),
+    ],
     permissions: "auto",
   });
   return { parent, child };

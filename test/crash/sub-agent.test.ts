@@ -175,6 +175,21 @@ describe("kill -9, then resume of the caller", () => {
   });
 });
 
+test.each([
+  ["while a tool of the sub-agent runs", '"text":"Sunny', "outcome_unknown"],
+  ["before the end of the sub-agent's turn", '"type":"turn_end"', "ok"],
+  ["between the end of the sub-agent and its caller's result", '"spent":', "ok"],
+])("kill -9 %s: the caller still gets output that fits the schema", async (_when, text, status) => {
+  const crash = await startCrash({ dieAt: { text, nth: 1 }, typed: true });
+  await crash.child.exited;
+  const { parent, child } = await resume(crash);
+  const [result] = ofType(parent, "tool_result");
+  expect(JSON.parse(result?.text ?? "")).toEqual({ city: [expect.any(String)] });
+  expect(ofType(child, "tool_result").map((one) => one.status)).toEqual([status]);
+  expect(crash.effects()).toBe(1);
+  expectAllAccepted(crash);
+});
+
 test("a message instead of a resume leaves the sub-agent as it is, and says that the outcome is unknown", async () => {
   const crash = await startCrash({ block: { when: "after", city: "Paris" } });
   await crash.child.line("blocked-after");

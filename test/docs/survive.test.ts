@@ -97,8 +97,8 @@ async function killedAndRunAgain(version: Version): Promise<{
   readonly answer: unknown;
   /** How many requests both runs sent together. */
   readonly requests: number;
-  /** Whether the thought before the interrupted call was in the last request. */
-  readonly thoughtReplayed: boolean;
+  /** Whether the thoughts of the first run were in the last request. The third is the one before the interrupted call. */
+  readonly replayed: readonly boolean[];
 }> {
   const place = await placeFor(version);
   const first = place.run("--slow");
@@ -110,13 +110,21 @@ async function killedAndRunAgain(version: Version): Promise<{
   const { exchanges } = place.emulator;
   const { requests } = place.emulator.report();
   expect(requests.filter(({ verdict }) => verdict === "refused")).toEqual([]);
-  const thought = /"encrypted_content":"([^"]+)"/.exec(exchanges[2]?.responseText ?? "")?.[1] ?? "none";
   return {
     place,
     answer: JSON.parse(out.at(-1) ?? ""),
     requests: exchanges.length,
-    thoughtReplayed: exchanges.at(-1)?.requestText.includes(thought) === true,
+    replayed: exchanges.slice(0, 3).map((one) => isReplayed(one, exchanges.at(-1))),
   };
+}
+
+type Exchange = Emulator["exchanges"][number];
+
+/** Whether a request has the thought of an answer. A stream has it several times, each time encrypted anew. */
+function isReplayed({ responseText, events }: Exchange, request: Exchange | undefined): boolean {
+  const answer = `${responseText}${JSON.stringify(events)}`;
+  const thoughts = answer.match(/(?<=encrypted_content\W+)[\w+/=-]{20,}/g) ?? [];
+  return thoughts.some((one) => request?.requestText.includes(one));
 }
 
 const LINE = "Written by the emulator.\n";
@@ -129,10 +137,10 @@ async function logOf({ folder }: Place): Promise<readonly LoggedEvent[]> {
 }
 
 test("after kill -9, survive.ts continues: nothing is written twice, requested twice or forgotten", async () => {
-  const { place, answer, requests, thoughtReplayed } = await killedAndRunAgain("survive");
+  const { place, answer, requests, replayed } = await killedAndRunAgain("survive");
   expect(answer).toEqual(ANSWER);
   expect(place.written()).toBe(LINE);
-  expect({ requests, thoughtReplayed }).toEqual({ requests: 5, thoughtReplayed: true });
+  expect({ requests, replayed }).toEqual({ requests: 5, replayed: [true, true, true] });
   // The model was told about the call that was interrupted, and looked at the note itself.
   const results = (await logOf(place)).flatMap((event) =>
     event.type === "tool_result" ? [event.status] : [],
@@ -141,10 +149,10 @@ test("after kill -9, survive.ts continues: nothing is written twice, requested t
 });
 
 test("after kill -9, survive-ai-sdk.ts repeats the step that was not saved: a request, a thought and an effect", async () => {
-  const { place, answer, requests, thoughtReplayed } = await killedAndRunAgain("survive-ai-sdk");
+  const { place, answer, requests, replayed } = await killedAndRunAgain("survive-ai-sdk");
   expect(answer).toEqual(ANSWER);
   expect(place.written()).toBe(LINE + LINE);
-  expect({ requests, thoughtReplayed }).toEqual({ requests: 6, thoughtReplayed: false });
+  expect({ requests, replayed }).toEqual({ requests: 6, replayed: [true, true, false] });
 });
 
 test("without a kill, both versions send the same five requests and write once", async () => {

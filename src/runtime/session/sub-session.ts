@@ -6,8 +6,14 @@
 
 import { createHash } from "node:crypto";
 
-import type { Input, Turn, TurnResult } from "../../base/api/index.ts";
-import { addUsage, type ErrorInfo, type SubAgentSpent, type TurnStatus } from "../../base/events/index.ts";
+import type { Input, Turn } from "../../base/api/index.ts";
+import {
+  addUsage,
+  type ErrorInfo,
+  type SubAgentSpent,
+  type TurnEnd,
+  type TurnStatus,
+} from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import { factsOf, type SessionFacts, type TurnFacts } from "../facts/index.ts";
 import type { Log } from "../log/index.ts";
@@ -28,41 +34,36 @@ export interface SubAgentTask {
 
 /** Returns the sub-agent's answer: its text, or its output if the task has a schema. Throws if there is none. */
 export async function answerOf(session: Session, log: Log, task: SubAgentTask): Promise<unknown> {
-  const ended = await endOfTask(session, log, task);
-  if (ended.status !== "completed") throw noAnswer(session.id, ended);
-  if (task.output === undefined) return ended.text;
-  const judged = new JudgedAnswer(createOutputFormat(task.output));
-  const complaint = await judged.complaint(ended.text);
-  if (complaint === undefined) return judged.value;
-  throw noAnswer(session.id, { status: "failed", error: { code: "output_invalid", message: complaint } });
-}
-
-type Ended = Pick<TurnResult, "text"> & {
-  readonly status: TurnStatus;
-  readonly reason?: string | undefined;
-  readonly error?: ErrorInfo | undefined;
-};
-
-async function endOfTask(session: Session, log: Log, task: SubAgentTask): Promise<Ended> {
   const last = lastTurn(factsOf(log.events));
-  const ended = last?.end;
-  if (ended === undefined || last === undefined || session.interrupted) {
-    return turnFor(session, last, task).result();
+  const end = session.interrupted ? undefined : last?.end;
+  if (end === undefined || ranFull(end)) {
+    const result = await turnFor(session, end, task).result();
+    if (result.status !== "completed") throw noAnswer(session.id, result);
+    return task.output === undefined ? result.text : result.output;
   }
-  const { status, reason, error } = ended;
-  // The process died before the compaction that a full context leads to. A retry keeps the steps that were finished.
-  if (status === "incomplete" && reason === "context")
-    return session.retry({ signal: task.signal, bufferEvents: false }).result();
-  return { status, reason, error, text: last.text };
+  const text = last?.text ?? "";
+  if (end.status !== "completed") throw noAnswer(session.id, { ...end, text });
+  return task.output === undefined ? text : outputIn(session.id, text, task.output);
 }
 
-function turnFor(
-  session: Session,
-  last: TurnFacts | undefined,
-  { prompt, output, signal }: SubAgentTask,
-): Turn {
-  if (last !== undefined && session.interrupted) return session.resume({ signal, bufferEvents: false });
-  return session.send(prompt(), { output, signal, bufferEvents: false });
+/** The process died before the compaction that a full context leads to. */
+function ranFull({ status, reason }: TurnEnd): boolean {
+  return status === "incomplete" && reason === "context";
+}
+
+function turnFor(session: Session, end: TurnEnd | undefined, { prompt, output, signal }: SubAgentTask): Turn {
+  const options = { output, signal, bufferEvents: false };
+  if (session.interrupted) return session.resume(options);
+  // A retry keeps the steps that were finished.
+  return end === undefined ? session.send(prompt(), options) : session.retry(options);
+}
+
+/** The answer was accepted before the process died; the schema may still transform it. */
+async function outputIn(id: string, text: string, output: OutputSchema): Promise<unknown> {
+  const judged = new JudgedAnswer(createOutputFormat(output));
+  const message = await judged.complaint(text);
+  if (message === undefined) return judged.value;
+  throw noAnswer(id, { status: "failed", error: { code: "output_invalid", message } });
 }
 
 /** A compaction runs in a turn of its own, which answers nothing. */
@@ -73,14 +74,21 @@ function lastTurn(facts: SessionFacts): TurnFacts | undefined {
   );
 }
 
-function noAnswer(id: string, { status, reason, error, text = "" }: Partial<Ended>): Error {
+interface Ended {
+  readonly status: TurnStatus;
+  readonly reason?: string | undefined;
+  readonly error?: ErrorInfo | undefined;
+  readonly text?: string | undefined;
+}
+
+function noAnswer(id: string, { status, reason, error, text = "" }: Ended): Error {
   const why = {
     completed: "",
     incomplete: `stopped at a limit (${reason ?? "unknown"})`,
     failed: `failed: [${error?.code ?? "unknown"}] ${error?.message ?? "no reason was given"}`,
     cancelled: "was cancelled",
     interrupted: "was interrupted",
-  }[status ?? "interrupted"];
+  }[status];
   const rest = text === "" ? "" : `. Its last text: ${text}`;
   return codedError("sub_agent_failed", `the sub-agent (session ${id}) ${why}${rest}`);
 }
