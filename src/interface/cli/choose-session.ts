@@ -3,7 +3,7 @@
  * the id, or its title.
  */
 
-import { codedError } from "../../base/support/index.ts";
+import { closestTo, codedError, codeOf, messageOf } from "../../base/support/index.ts";
 import { SESSION_ID, type Store } from "../../runtime/log/index.ts";
 import { inertLine } from "./inert-text.ts";
 
@@ -55,6 +55,8 @@ async function byName(store: Store, name: string, what = "session"): Promise<str
     return await byPrefix(store, name, what);
   } catch (error) {
     const titled = await byTitle(store, name);
+    if (titled.length === 0 && codeOf(error) === "session_not_found")
+      throw await withSuggestion(store, name, error);
     if (titled.length === 0) throw error;
     if (titled.length === 1 && titled[0] !== undefined) return titled[0];
     throw codedError(
@@ -62,6 +64,18 @@ async function byName(store: Store, name: string, what = "session"): Promise<str
       `"${inertLine(name, 64)}" is the title of ${titled.length} sessions (${some(titled)}): use an id instead`,
     );
   }
+}
+
+const MOST_TITLES = 500;
+
+/** Adds the id or the title that the user may have meant. */
+async function withSuggestion(store: Store, name: string, error: unknown): Promise<Error> {
+  const known: string[] = [];
+  for await (const { id, summary } of store.list({ limit: MOST_TITLES }))
+    known.push(id, ...(summary?.title === undefined ? [] : [summary.title]));
+  const meant = closestTo(name, known);
+  const hint = meant === undefined ? "" : `; did you mean "${inertLine(meant, 64)}"?`;
+  return codedError("session_not_found", `${messageOf(error)}${hint}`, error);
 }
 
 function some(ids: readonly string[]): string {

@@ -15,8 +15,17 @@ import { basename, dirname, resolve } from "node:path";
 import { readProblem } from "../../base/files/index.ts";
 import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
-import { isBundle, readWholeFile, SESSION_ID } from "../../runtime/log/index.ts";
+import {
+  isBundle,
+  parseBundle,
+  parsePlainLog,
+  readWholeFile,
+  SESSION_ID,
+  type SessionBundle,
+} from "../../runtime/log/index.ts";
 import { sessionsFolder } from "../config/index.ts";
+import { readStdin } from "./read-stdin.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The flags that say what a file with another tool's history is. */
 export const FORMAT_FLAG = [
@@ -35,6 +44,28 @@ export interface HistoryFile {
   /** Returns the file's bytes if it is an exported Throughline log. */
   exported(): Buffer | undefined;
   read(): Uint8Array;
+}
+
+/** How reports name standard input. */
+export const STDIN = "standard input";
+
+/** Standard input, if it was named with `-`, or if nothing was named and something is piped in. */
+export async function pipedHistory(
+  name: string | undefined,
+  flags: { readonly last?: boolean },
+  terminal: Terminal,
+): Promise<Buffer | undefined> {
+  if (name !== "-" && (name !== undefined || flags.last === true)) return undefined;
+  const bytes = await readStdin(terminal, MAX_HISTORY_BYTES);
+  if (bytes.length > 0) return bytes;
+  if (name === undefined) return undefined;
+  throw codedError("input_empty", "standard input is empty: pipe a history in");
+}
+
+/** A Throughline log on standard input: an exported one, or a plain one without its blobs. */
+export function pipedLog(bytes: Buffer): SessionBundle | undefined {
+  if (!looksLikeLog(bytes.toString("utf8", 0, 4096))) return undefined;
+  return isBundle(bytes) ? parseBundle(bytes) : parsePlainLog(bytes, new Map());
 }
 
 export function looksLikeFile(name: string): boolean {

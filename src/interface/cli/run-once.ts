@@ -10,6 +10,7 @@ import {
 } from "../../base/events/index.ts";
 import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
+import { meantModel, PROVIDERS } from "../../runtime/models/index.ts";
 import type { Turn, TurnResult } from "../../runtime/session/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { refuseUnsupported } from "./attached-files.ts";
@@ -130,7 +131,7 @@ export async function tellTurn(
   const kept = result.status !== "completed" || file === undefined || writes(file, result.text, terminal);
   // Only the mode "ask" needs a person; in the other modes a denial is the intended result.
   const neededPermission = denied && (options.permissions ?? "ask") === "ask";
-  if (options.json !== true) reportEnd(result, neededPermission, terminal);
+  if (options.json !== true) reportEnd(result, neededPermission, session.model.label, terminal);
   return stop() ?? unread() ?? (kept ? exitCodeOf(result, neededPermission) : EXIT.turnFailed);
 }
 
@@ -176,7 +177,7 @@ async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Pro
   return { result, denied: progress.denied };
 }
 
-function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Terminal): void {
+function reportEnd(result: TurnResult, neededPermission: boolean, model: string, terminal: Terminal): void {
   if (result.status === "completed") {
     if (neededPermission) terminal.stderr.write(`throughline: ${NEEDED}\n`);
     return;
@@ -189,6 +190,8 @@ function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Term
   terminal.stderr.write(
     `throughline: the turn ${turnEnding({ status, reason })}${why === "" ? "" : `: ${why}`}\n`,
   );
+  const meant = error?.code === "model_not_found" ? meantModel(model, Object.keys(PROVIDERS)) : undefined;
+  if (meant !== undefined) terminal.stderr.write(`Did you mean ${meant}?\n`);
   if (reason === "context") terminal.stderr.write("To undo the message: throughline undo --last\n");
 }
 

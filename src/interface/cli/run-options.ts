@@ -130,7 +130,7 @@ export function runOptions(
     .option("--trust", "trust this project's .throughline/config.json as it is now")
     .option("--output-schema <file>", "require a JSON answer that matches this JSON Schema")
     .option("-o, --output <file>", "also write the answer to this file if the turn completes")
-    .option("--json", "write one JSON event per line to stdout")
+    .option("--json", "write JSON lines to stdout: one event per line")
     .option("--trace <file>", "write every request and event to a new .jsonl or .yaml file")
     .option("--record <file>", "record the provider's bytes in a new file, for --playback")
     .option("--debug", "show stack traces and the contents of each request on stderr")

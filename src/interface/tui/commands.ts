@@ -4,7 +4,7 @@
  */
 
 import type { Input, SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
-import { codedError, unmistakableLine } from "../../base/support/index.ts";
+import { codedError, didYouMean, unmistakableLine } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Choice } from "./picker.ts";
 
@@ -171,7 +171,10 @@ async function switchEffort(host: CommandHost, argument: string): Promise<void> 
       : argument;
   if (level === undefined) return;
   if (!ports.efforts.includes(level)) {
-    throw codedError("effort_invalid", `unknown effort "${level}"; use one of ${ports.efforts.join(", ")}`);
+    throw codedError(
+      "effort_invalid",
+      `unknown effort "${level}"; use one of ${ports.efforts.join(", ")}${didYouMean(level, ports.efforts)}`,
+    );
   }
   await handle.setModel(`${handle.model.label}:${level}`);
   host.say(`Next: ${handle.model.label}${effortOf(handle)}.`);
@@ -207,7 +210,10 @@ function sessionNamed(sessions: readonly SessionSummary[], wanted: string): stri
   throw codedError(
     "session_not_found",
     matches.length === 0
-      ? `no session "${wanted}"; /resume without a name lists them`
+      ? `no session "${wanted}"; /resume without a name lists them${didYouMean(
+          wanted,
+          sessions.flatMap(({ id, title }) => (title === undefined ? [id] : [id, title])),
+        )}`
       : `"${wanted}" matches ${matches.length} sessions; give more of the id`,
   );
 }

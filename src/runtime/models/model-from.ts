@@ -1,10 +1,11 @@
 /** `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` accepts it. */
 
-import { type Effort, isEffort } from "../../base/events/index.ts";
-import { aText, checkArgument, checkOptions, codedError } from "../../base/support/index.ts";
+import { asEffort, type Effort, EFFORTS, isEffort } from "../../base/events/index.ts";
+import { aText, checkArgument, checkOptions, closestTo, codedError } from "../../base/support/index.ts";
 import type { ProviderTool, Model } from "../providers/index.ts";
 import { emulator } from "./emulator.ts";
 import { endpointModel } from "./endpoint-model.ts";
+import { knownModels, meantModel } from "./meant-model.ts";
 import { MODEL_FROM_OPTIONS } from "./option-checks.ts";
 import { type Provider, PROVIDERS } from "./providers.ts";
 
@@ -43,11 +44,13 @@ export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
   const known = provider !== undefined || providerName === EMULATOR;
   if (!known || slash === name.length - 1) {
     const names = [EMULATOR, ...Object.keys(providers)].join(", ");
+    const meant = meantModel(name, Object.keys(providers));
     throw codedError(
       "model_invalid",
-      `"${name}" is not a model. Write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
+      `"${name}" is not a model. Write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
     );
   }
+  refuseMistypedEffort(name, providerName);
   const { model, effort } = splitEffort(name.slice(slash + 1));
   const providerTools = Object.hasOwn(options.providerTools ?? {}, providerName)
     ? options.providerTools?.[providerName]
@@ -57,6 +60,14 @@ export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
 }
 
 const EMULATOR = "emulator";
+
+/** Any text after a colon may belong to a model's id, but not behind a known model if it is almost an effort. */
+function refuseMistypedEffort(name: string, provider: string): void {
+  const colon = name.lastIndexOf(":");
+  const [model, effort] = [name.slice(provider.length + 1, Math.max(colon, 0)), name.slice(colon + 1)];
+  if (colon === -1 || isEffort(effort) || closestTo(effort, EFFORTS) === undefined) return;
+  if (knownModels(provider).includes(model)) asEffort(effort); // throws `effort_unknown`
+}
 
 /** ":high" is an effort only if it is a known level: "qwen3:8b" is a model id. */
 export function splitEffort(text: string): { readonly model: string; readonly effort?: Effort } {

@@ -22,6 +22,9 @@ import {
   looksLikeFile,
   namingFile,
   parseFormat,
+  pipedHistory,
+  pipedLog,
+  STDIN,
   VENDOR_FLAG,
 } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
@@ -50,7 +53,7 @@ interface Report {
 export function checkCommand(terminal: Terminal, finish: (code: number) => void): Command {
   return new Command("check")
     .description("Find what a provider would reject in a session, a request, or another tool's history")
-    .argument("[session-or-file]", "a session's id, or the path of a file")
+    .argument("[session-or-file]", "a session's id, or the path of a file; - reads standard input")
     .option("--last", "use the last session of this directory")
     .option(
       "-m, --model <provider/model[:effort]>",
@@ -58,26 +61,34 @@ export function checkCommand(terminal: Terminal, finish: (code: number) => void)
     )
     .option(...FORMAT_FLAG)
     .option(...VENDOR_FLAG)
-    .option("--json", "print the findings as JSON")
+    .option("--json", "print the findings as one JSON object")
     .addHelpText(
       "after",
       `
 Examples:
   throughline check request.json        check a request body, or an array of items or messages
   throughline check rollout.jsonl       check a Codex rollout, a pi session, a Claude Code transcript …
+  cat request.json | throughline check -
   throughline check --last              check every request of the last session, and the next one
 
 Exits with code 5 if it finds a problem.`,
     )
     .action(async (name: string | undefined, flags: CheckFlags) => {
-      const report = await check(name, flags);
+      const report = await check(name, flags, terminal);
       print(report, flags, terminal);
       finish(report.findings.length === 0 ? EXIT.ok : EXIT.differs);
     });
 }
 
-async function check(name: string | undefined, flags: CheckFlags): Promise<Report> {
+async function check(name: string | undefined, flags: CheckFlags, terminal: Terminal): Promise<Report> {
   parseFormat(flags.format); // reject a bad value even if the format is not used
+  const piped = await pipedHistory(name, flags, terminal);
+  if (piped !== undefined) {
+    const bundle = flags.format === undefined ? pipedLog(piped) : undefined;
+    return bundle === undefined
+      ? checkFile(STDIN, piped, flags)
+      : checkLog(STDIN, bundleLog(bundle), flags.model);
+  }
   if (name !== undefined && looksLikeFile(name)) {
     const file = historyFile(name);
     if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);

@@ -33,7 +33,7 @@ export function compactCommand(terminal: Terminal, finish: Finish): Command {
       "the model that writes it (default: the session's model)",
     )
     .option("--effort <level>", `reasoning effort: ${EFFORT_WORDS}`)
-    .option("--json", "print the compaction event as JSON")
+    .option("--json", "print the compaction event as one JSON object")
     .addHelpText(
       "after",
       `

@@ -62,7 +62,7 @@ Later layers win: defaults, user file, project file (.throughline/config.json), 
   config
     .command("list", { isDefault: true })
     .description("List the settings in force here, and where each comes from")
-    .option("--json", "print JSON")
+    .option("--json", "print one JSON object")
     .action((flags: ListFlags) => done(() => list(flags, terminal)));
   config
     .command("get")

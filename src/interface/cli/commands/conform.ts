@@ -57,7 +57,7 @@ export function conformCommand(io: ConformIo): Command {
         .default("all"),
     )
     .option("--only <ids>", "run only these probes or groups, separated by commas")
-    .option("--json", "print the report as JSON")
+    .option("--json", "print the report as one JSON object")
     .option("--timeout <ms>", "give up on a request after this time", "120000")
     .option("--concurrency <n>", "run n probes at a time", "1")
     .addHelpText(

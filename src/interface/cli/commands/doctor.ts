@@ -22,7 +22,7 @@ export function doctorCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("doctor")
     .description("Check settings, keys, endpoints, folders and sessions for problems")
     .option("--offline", "do not contact any endpoint")
-    .option("--json", "print JSON")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       `

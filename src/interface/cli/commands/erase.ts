@@ -45,7 +45,7 @@ export function eraseCommand(terminal: Terminal, finish: Finish): Command {
     .option("--pattern <regex>", "erase what matches this regular expression instead")
     .option("--replace", "replace the session with the copy, and remove the session's other files")
     .option("--id <id>", "give the copy this id (default: the session's id with -erased)")
-    .option("--json", "print the report as JSON")
+    .option("--json", "print the report as one JSON object")
     .action(async (name: string | undefined, flags: EraseFlags) => {
       finish(await erase(name, flags, terminal));
     });

@@ -55,7 +55,7 @@ export function evalCommand(terminal: Terminal, finish: Finish): Command {
     .option("--repeat <n>", "run each scenario n times with each model", "1")
     .option("--min-pass-rate <share>", "the share of its runs that a scenario must pass, from 0 to 1", "1")
     .option("--out <folder>", "write logs, transcripts and reports to this new folder")
-    .option("--json", "print the report as JSON")
+    .option("--json", "print the report as one JSON object")
     .option("--schema", "print the JSON Schema of scenarios and exit")
     .addHelpText(
       "after",

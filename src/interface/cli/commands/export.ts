@@ -44,9 +44,10 @@ export function exportCommand(terminal: Terminal, finish: Finish): Command {
     .addOption(new Option("--format <format>", "output format").choices(EXPORT_FORMATS).default("jsonl"))
     .option("--no-reasoning", "leave out the model's reasoning")
     .option("--redact", "remove text that looks like a secret, and the API keys set in this environment")
-    .option("-o, --output <file>", "write to this new file instead of stdout")
+    .option("-o, --output <file>", "write to this new file instead of stdout; - means stdout")
     .option("--force", "with -o: overwrite an existing file")
-    .action(async (name: string | undefined, flags: ExportFlags) => {
+    .action(async (name: string | undefined, { output, ...given }: ExportFlags) => {
+      const flags = output === undefined || output === "-" ? given : { ...given, output };
       finish(await longWork(terminal, (work) => exportSession(name, flags, terminal, work)));
     });
 }

@@ -59,7 +59,7 @@ export function inspectCommand(terminal: Terminal, finish: (code: number) => voi
     .addOption(
       new Option("--format <form>", "output format").choices(["text", "json", "yaml"]).default("text"),
     )
-    .option("--json", "same as --format json")
+    .option("--json", "same as --format json: print one JSON value")
     .addHelpText(
       "after",
       `

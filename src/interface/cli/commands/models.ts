@@ -6,7 +6,7 @@
 import { Command } from "commander";
 
 import { EFFORTS } from "../../../base/events/index.ts";
-import { codedError, publicAddress } from "../../../base/support/index.ts";
+import { codedError, didYouMean, publicAddress } from "../../../base/support/index.ts";
 import {
   EMULATED_MODELS,
   hasKey,
@@ -46,7 +46,7 @@ export function modelsCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("models")
     .description("List providers, whether their keys are set, models, prices and efforts")
     .argument("[name]", "show only this provider, or this model in the form that -m takes")
-    .option("--json", "print JSON")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       `
@@ -76,7 +76,7 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
     const names = providersOf(values).map(({ provider }) => provider);
     throw codedError(
       "model_invalid",
-      `unknown provider "${name ?? ""}"; use one of ${names.join(", ")}. Write a model as provider/model`,
+      `unknown provider "${name ?? ""}"; use one of ${names.join(", ")}. Write a model as provider/model${didYouMean(name ?? "", names)}`,
     );
   }
   if (flags.json === true) {

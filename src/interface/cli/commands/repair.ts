@@ -36,8 +36,11 @@ import {
   FORMAT_FLAG,
   historyFile,
   looksLikeFile,
+  looksLikeLog,
   namingFile,
   parseFormat,
+  pipedHistory,
+  STDIN,
   VENDOR_FLAG,
 } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
@@ -45,12 +48,15 @@ import { type LastFlag, sessionNamed, withLog } from "../session-argument.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 
 interface RepairFlags extends LastFlag {
-  readonly output?: string;
+  readonly output?: string | undefined;
+  readonly force?: boolean;
   readonly dryRun?: boolean;
   readonly format?: string;
   readonly vendor?: string;
   readonly error?: string;
-  readonly dropReasoning?: boolean;
+  /** False when `--no-reasoning` was given. */
+  readonly reasoning?: boolean;
+  readonly dropReasoning?: boolean | undefined;
   readonly json?: boolean;
 }
 
@@ -68,32 +74,40 @@ interface Report {
 export function repairCommand(terminal: Terminal, finish: (code: number) => void): Command {
   return new Command("repair")
     .description("Repair a broken history so that providers accept it, and report what changed")
-    .argument("[session-or-file]", "a session's id, or the path of a file")
+    .argument("[session-or-file]", "a session's id, or the path of a file; - reads standard input")
     .option("--last", "use the last session of this directory")
     .option(
       "-o, --output <file>",
-      "write the copy to this file (default: next to the original); - means stdout, for other tools' files",
+      "write the copy to this file (default: next to the original, or stdout for piped input); - means stdout, for other tools' files",
     )
+    .option("--force", "with -o, for other tools' files: overwrite an existing file")
     .option("--dry-run", "show what would change without writing anything")
     .option("--error <text>", "also repair what caused this error from the API")
-    .option("--drop-reasoning", "leave out encrypted reasoning, to continue with another model or account")
+    .option("--no-reasoning", "leave out encrypted reasoning, to continue with another model or account")
+    .option("--drop-reasoning", "same as --no-reasoning")
     .option(...FORMAT_FLAG)
     .option(...VENDOR_FLAG)
-    .option("--json", "print the report as JSON")
+    .option("--json", "print the report as one JSON object")
     .addHelpText(
       "after",
       `
 Examples:
   throughline repair rollout.jsonl                 write rollout.repaired.jsonl
   throughline repair request.json --dry-run
+  throughline repair < broken.json > whole.json
   throughline repair chat.json --error "Item 'fc_1' of type 'function_call' was provided …"
   throughline repair SESSION                       save what is left of a damaged log to a new session, or
                                                    append corrections to a log that a provider would reject
 
 Exits with code 5 if something could not be repaired or, with --dry-run, if something would be repaired.`,
     )
-    .action(async (name: string | undefined, flags: RepairFlags) => {
-      const report = await repair(name, flags, terminal);
+    .action(async (name: string | undefined, given: RepairFlags) => {
+      const piped = await pipedHistory(name, given, terminal);
+      const dropReasoning = given.reasoning === false || given.dropReasoning === true ? true : undefined;
+      const output = given.output ?? (piped === undefined ? undefined : "-");
+      const flags = { ...given, dropReasoning, output };
+      const report =
+        piped === undefined ? await repair(name, flags, terminal) : await repairPiped(piped, flags, terminal);
       print(report, flags, flags.output === "-" ? terminal.stderr : terminal.stdout);
       const undone = report.remaining.length > 0 || (flags.dryRun === true && report.changes.length > 0);
       finish(undone ? EXIT.differs : EXIT.ok);
@@ -109,6 +123,15 @@ async function repair(name: string | undefined, flags: RepairFlags, terminal: Te
     return exported === undefined ? repairLog(file.log, flags) : repairExported(name, exported, flags);
   }
   return repairLog({ folder: sessionsFolder(), id: await sessionNamed(name, flags, true) }, flags);
+}
+
+async function repairPiped(bytes: Buffer, flags: RepairFlags, terminal: Terminal): Promise<Report> {
+  if (flags.format !== undefined || !looksLikeLog(bytes.toString("utf8", 0, 4096)))
+    return repairFile(STDIN, bytes, flags, terminal);
+  throw codedError(
+    "usage",
+    "standard input is a Throughline log, which is repaired in place: save it to a file and repair that, or import it and repair the session",
+  );
 }
 
 /** The folder of a log and its session's id. */
@@ -146,23 +169,23 @@ async function repairFile(
     terminal.stdout.write(text);
     return { ...report, written: "standard output" };
   }
-  if (changes.length === 0) return report;
+  if (changes.length === 0 && path !== STDIN) return report;
   const extension = extname(path);
   const beside = join(dirname(path), `${basename(path, extension)}.repaired${extension}`);
-  return { ...report, written: await writeNew(flags.output ?? beside, text) };
+  return { ...report, written: await writeCopy(flags.output ?? beside, text, flags.force === true) };
 }
 
-/** Writes the whole file or none of it, and never overwrites another file. */
-async function writeNew(path: string, text: string): Promise<string> {
+/** Writes the whole file or none of it, and overwrites another file only if told to. */
+async function writeCopy(path: string, text: string, force: boolean): Promise<string> {
   try {
-    await writeFilePieces(path, [Buffer.from(text)], { how: "new" });
+    await writeFilePieces(path, [Buffer.from(text)], { how: force ? "over" : "new" });
     return path;
   } catch (error) {
     const exists = codeOf(error) === "EEXIST" || codeOf(error) === "EISDIR";
     throw codedError(
       exists ? "file_exists" : "file_unwritable",
       exists
-        ? `${path} already exists: choose another name with -o, or remove it`
+        ? `${path} already exists: choose another name with -o, or add --force`
         : `cannot write ${path}: ${writeProblem(error, path)}`,
     );
   }
@@ -199,7 +222,7 @@ async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
   if ([flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined)) {
     throw codedError(
       "usage",
-      "--error, --drop-reasoning and --vendor are for other tools' files; a session handles rejected requests automatically",
+      "--error, --no-reasoning and --vendor are for other tools' files; a session handles rejected requests automatically",
     );
   }
   const bytes = readLog(pathOf(file));

@@ -53,7 +53,7 @@ Examples:
     .option("-n, --number <n>", "list at most n sessions", "20")
     .option("--here", "list only the sessions of this directory")
     .option("--server <url>", "list the sessions of a server, given by its URL or the link it printed")
-    .option("--json", "print JSON")
+    .option("--json", "print one JSON array")
     .action((flags: ListFlags) => done(list(flags, terminal)));
   takesSession(sessions.command("show").description("Print a session as text"))
     .addOption(
@@ -61,7 +61,7 @@ Examples:
         .choices(["full", "title", "none"])
         .default("title"),
     )
-    .option("--json", "print the session's blocks as JSON")
+    .option("--json", "print the session's blocks as one JSON array")
     .action((name: string | undefined, flags: ShowFlags) =>
       done(readSession(name, flags, (log) => show(log, flags, terminal))),
     );
@@ -69,7 +69,7 @@ Examples:
     .command("search")
     .description("Find sessions whose messages contain a text")
     .argument("<text>", "the text to find, ignoring case")
-    .option("--json", "print JSON")
+    .option("--json", "print one JSON array")
     .action((text: string, flags: { readonly json?: boolean }) => done(search(text, flags, terminal)));
   sessions
     .command("rename")

@@ -32,7 +32,7 @@ export function statsCommand(terminal: Terminal, finish: Finish): Command {
     .option("--days <n>", "cover the last n days", "30")
     .option("--all", "cover all days")
     .option("--here", "count only the sessions of this directory")
-    .option("--json", "print JSON")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       `

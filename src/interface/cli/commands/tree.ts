@@ -21,7 +21,7 @@ export function treeCommand(terminal: Terminal, finish: Finish): Command {
     new Command("tree").description("Show the branches of a session, or switch to another one"),
   )
     .option("--to <seq>", "switch to the end of the turn that contains this event")
-    .option("--json", "print JSON")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       `
