@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
@@ -27,7 +27,8 @@ function run(
 }
 
 /** Everything a page consists of: nothing that runs, loads or leads away. */
-const TAGS = "body details div h1 h2 head html main meta p section style summary time title".split(" ");
+const TAGS =
+  "body dd details div dl dt h1 h2 head header html main meta p section style summary time title".split(" ");
 
 const SECRET = "hunter2-canary-value";
 
@@ -36,6 +37,24 @@ async function session(place: Place, prompt = "Think of a number."): Promise<str
   expect(ran.code, ran.err).toBe(0);
   return (await onlyLog(place)).id;
 }
+
+test("an exported page has rendered Markdown and the cost of the session", async () => {
+  const place = newPlace();
+  const message = "# Plan\n\n- **one**\n- `two`\n\n<script>alert(1)</script>";
+  const { emulator, env } = await emulatorOf({ steps: [{ output: [{ message }] }] });
+  const prices = { m: { input: 10, output: 20 } };
+  const mine = { dialect: "openai-responses", baseUrl: emulator.baseUrl, models: ["m"], prices };
+  mkdirSync(place.home);
+  writeFileSync(join(place.home, "config.json"), JSON.stringify({ providers: { mine } }));
+  expect((await runWith(place, ["-p", "-m", "mine/m", "hi"], { env })).code).toBe(0);
+  const page = (await runWith(place, ["sessions", "export", "--last", "--format", "html"], { env })).out;
+  expect(page).toContain("<h3>Plan</h3>");
+  expect(page).toMatch(/<li>(?:<p>)?<strong>one<\/strong>/);
+  expect(page).toContain("<code>two</code>");
+  expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+  expect(page).not.toContain("<script");
+  expect(page).toMatch(/<dt>Cost<\/dt><dd>\$0\.\d{4}<\/dd>/);
+});
 
 describe("sessions export and import", () => {
   test("carry a session to another home byte for byte, where it can continue", async () => {
@@ -126,6 +145,10 @@ describe("sessions export and import", () => {
       ),
     );
     expect([...tags].toSorted()).toEqual(TAGS);
+    expect(page).toContain("<dt>Model</dt><dd>openai/emu-reasoner</dd>");
+    expect(page).toMatch(/<dt>Tokens<\/dt><dd>\d+ in, \d+ out \(\d+ reasoning\)<\/dd>/);
+    expect(page).toContain("<dt>Cost</dt><dd>unknown</dd>");
+    expect(page).toMatch(/<dt>Started<\/dt><dd><time datetime="[^"]+">\d{4}-\d\d-\d\d \d\d:\d\d UTC/);
     expect(page).toContain("<details><summary>");
     const plain = (await run(place, ["sessions", "export", id, "--format", "html", "--no-reasoning"])).out;
     expect(plain).not.toContain("<details><summary>");

@@ -12,6 +12,7 @@ import type { SessionHandle } from "../../../base/api/index.ts";
 import type { LoggedEvent } from "../../../base/events/index.ts";
 import { writeFilePieces, writeProblem } from "../../../base/files/index.ts";
 import { codedError, codeOf, type ThroughlineError } from "../../../base/support/index.ts";
+import type { CostOf } from "../../../runtime/facts/index.ts";
 import {
   blobsIn,
   type EraseReport,
@@ -21,8 +22,10 @@ import {
 } from "../../../runtime/log/index.ts";
 import { amount } from "../amount.ts";
 import type { Finish } from "../command-table.ts";
+import { costsWith } from "../cost.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportForm } from "../export/export-forms.ts";
 import { type LongWork, longWork } from "../long-work.ts";
+import { settingsHere } from "../project-trust.ts";
 import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -61,7 +64,8 @@ async function exportSession(
   const id = await sessionNamed(name, flags);
   const whole = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
   const words = { name: `-o ${flags.output ?? ""}`, taken: "choose another name, or add --force" };
-  await writeBundle(id, whole, flags, terminal, { words, work });
+  const costOf = flags.format === "html" ? costsWith(settingsHere(terminal).values) : undefined;
+  await writeBundle(id, whole, flags, terminal, { words, work, costOf });
   if (flags.output === undefined) return;
   terminal.stderr.write(
     `exported ${id}: ${amount(whole.events.length, "event")}, ${amount(whole.blobs.size, "blob")}\n`,
@@ -97,12 +101,16 @@ async function writeBundle(
   whole: SessionBundle,
   flags: ExportFlags,
   terminal: Terminal,
-  { words, work }: { readonly words: FileWords; readonly work?: LongWork },
+  {
+    words,
+    work,
+    costOf,
+  }: { readonly words: FileWords; readonly work?: LongWork; readonly costOf?: CostOf | undefined },
 ): Promise<void> {
   if (whole.events.length === 0)
     throw codedError("session_empty", `session ${id} is empty: there is nothing to export`);
   const { format, reasoning, redact = false } = flags;
-  const { pieces, erased } = exportForm(whole, id, { format, reasoning, redact });
+  const { pieces, erased } = exportForm(whole, id, { format, reasoning, redact, costOf });
   if (erased !== undefined) sayRedacted(erased, terminal);
   if (flags.output === undefined) {
     for (const piece of pieces) {

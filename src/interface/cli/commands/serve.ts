@@ -94,7 +94,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     ...(page === undefined ? {} : { page }),
     info: { model, models: modelNames(model), cwd: process.cwd() },
     costOf,
-    exportSession: sessionDownload(store),
+    exportSession: sessionDownload(store, costOf),
     onProblem: (text) => say(terminal, text),
   });
   const link = server.newLink();

@@ -1,8 +1,9 @@
 /** The export formats of a session, shared by `sessions export`, the chat's `/export`, and the server's download. */
 
-import { factsOf } from "../../../runtime/facts/index.ts";
+import { type CostOf, factsOf } from "../../../runtime/facts/index.ts";
 import { bundleText, eraseFrom, type EraseReport, type SessionBundle } from "../../../runtime/log/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
+import { costsWith } from "../cost.ts";
 import { toHtml } from "./html.ts";
 import { type ExportView, toMarkdown } from "./markdown.ts";
 import { privateAddresses, secretReplacer } from "./secret-patterns.ts";
@@ -16,6 +17,8 @@ export interface ExportForm {
   readonly reasoning: boolean;
   /** Removes text that looks like a secret, and the keys in this environment. */
   readonly redact: boolean;
+  /** Default: the prices of the built-in table. */
+  readonly costOf?: CostOf | undefined;
 }
 
 export interface ExportedForm {
@@ -40,15 +43,25 @@ export function exportForm(whole: SessionBundle, id: string, form: ExportForm): 
   return { pieces: piecesOf(bundle, id, form), erased: report };
 }
 
-function* piecesOf(bundle: SessionBundle, id: string, { format, reasoning }: ExportForm): Generator<Buffer> {
+function* piecesOf(
+  bundle: SessionBundle,
+  id: string,
+  { format, reasoning, costOf = costsWith({}) }: ExportForm,
+): Generator<Buffer> {
   if (format === "jsonl") {
     yield* bundleText(bundle);
     return;
   }
+  const facts = factsOf(bundle.events, costOf);
   const view: ExportView = {
-    title: factsOf(bundle.events).title ?? "",
+    title: facts.title ?? "",
     id,
     startedAt: bundle.events[0]?.at ?? "",
+    endedAt: bundle.events.at(-1)?.at ?? "",
+    models: [...new Set(facts.requests.map(({ start }) => `${start.origin.provider}/${start.origin.model}`))],
+    turns: facts.turns.size,
+    usage: facts.usage,
+    costUsd: facts.costUsd,
     blocks: blocksOf(bundle.events, { writerAlive: false }),
     reasoning,
   };

@@ -4,6 +4,7 @@
  */
 
 import { turnEnding } from "../../../base/api/index.ts";
+import type { Usage } from "../../../base/events/index.ts";
 import { type Block, reasoningLabel } from "../../fragments/index.ts";
 import { inert, inertLine } from "../inert-text.ts";
 
@@ -11,6 +12,13 @@ export interface ExportView {
   readonly title: string;
   readonly id: string;
   readonly startedAt: string;
+  readonly endedAt: string;
+  /** Every model that answered, in the order of its first request. */
+  readonly models: readonly string[];
+  readonly turns: number;
+  readonly usage: Usage;
+  /** Undefined if a price is unknown. */
+  readonly costUsd: number | undefined;
   readonly blocks: readonly Block[];
   readonly reasoning: boolean;
 }

@@ -2,10 +2,11 @@
 
 import type { ExportSession } from "../../../access/server/index.ts";
 import { codedError } from "../../../base/support/index.ts";
+import type { CostOf } from "../../../runtime/facts/index.ts";
 import { readBundle, type Store } from "../../../runtime/log/index.ts";
 import { EXPORT_FORMATS, exportForm, FORM_FILES } from "./export-forms.ts";
 
-export function sessionDownload(store: Store): ExportSession {
+export function sessionDownload(store: Store, costOf?: CostOf): ExportSession {
   return async (id, options) => {
     const format = EXPORT_FORMATS.find((one) => one === options.format);
     if (format === undefined)
@@ -14,7 +15,7 @@ export function sessionDownload(store: Store): ExportSession {
     const bundle = await readBundle(log);
     await log.close();
     const { extension, mediaType } = FORM_FILES[format];
-    const { pieces } = exportForm(bundle, id, { ...options, format });
+    const { pieces } = exportForm(bundle, id, { ...options, format, costOf });
     return { mediaType, fileName: `${id}.${extension}`, body: pieces };
   };
 }
