@@ -5,6 +5,7 @@
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 
 import { Command } from "commander";
 
@@ -141,10 +142,14 @@ function tellPlain({ events, blobs }: SessionBundle, terminal: Terminal): void {
     );
 }
 
-/** Whether the file is an export or a log of ours. An empty file, or one of zeros, is a session that a crash damaged. */
+/**
+ * Whether the file is an export or a log of ours. An empty file, or one of zeros, is a session that a crash damaged. So
+ * is anything in the sessions folder.
+ */
 function isOurs(file: string): boolean {
   return reading(file, () => {
     const start = startOf(file);
+    if (dirname(resolve(file)) === resolve(sessionsFolder())) return true;
     return /^\0*$/.test(start) || looksLikeLog(start);
   });
 }
