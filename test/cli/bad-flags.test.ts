@@ -106,7 +106,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
   test("THROUGHLINE_DEBUG adds the stack trace", async () => {
     const ran = await run(newPlace(), ["-p", "hi", "-m", "gpt"], { env: { THROUGHLINE_DEBUG: "1" } });
     expect(ran).toMatchObject({ code: 2, out: "" });
-    expect(ran.err).toMatch(/\[model_invalid\]\n[^]*\n\s+at .+main\.js/);
+    expect(ran.err).toMatch(/\[model_invalid\]\n[^]*\n\s+at .+start-program[^\n]*\.js/);
   });
 });
 

@@ -104,7 +104,7 @@ for (const options of [
     expect(ran.out.split("\n")).toEqual([
       "internal nowhere is not defined",
       "internal Cannot read properties of undefined (reading 'fetch')",
-      'internal Dynamic require of "process" is not supported',
+      'api_key_failed the apiKey function failed (Dynamic require of "process" is not supported), so the request was not sent',
       "",
     ]);
   });

@@ -57,3 +57,24 @@ test("the client refuses unknown options of connect, open, list and every method
     await expect(async () => await call(session)).rejects.toMatchObject({ code: "options_invalid" });
   expect((await session.send("Hello", { bufferEvents: false }).result()).status).toBe("completed");
 });
+
+test("the server refuses unknown fields and parameters, with the one that was meant", async () => {
+  const { server } = await served();
+  const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
+  const ask = async (path: string, body?: object): Promise<unknown> =>
+    (
+      await fetch(
+        `${server.url}${path}`,
+        body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) },
+      )
+    ).json();
+  expect(await ask("/api/sessions?limt=3")).toMatchObject({
+    error: { code: "parameter_invalid", message: 'unknown parameter "limt"; did you mean "limit"?' },
+  });
+  expect(await ask("/api/server?x=1")).toMatchObject({
+    error: { code: "parameter_invalid", message: 'unknown parameter "x"' },
+  });
+  expect(await ask("/api/sessions", { modle: "x" })).toMatchObject({
+    error: { code: "field_unknown", message: 'unknown field "modle"; did you mean "model"?' },
+  });
+});

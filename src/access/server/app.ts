@@ -9,6 +9,7 @@ import type { App, Bindings, RouteContext, ServerParts } from "./context.ts";
 import { hasCookie, LOGIN_API_PATH, LOGIN_PATH, TOO_MANY_WRONG_KEYS } from "./gate.ts";
 import { errorAnswer } from "./http-errors.ts";
 import { LOGGED_IN, LOGIN_NEEDED, NO_PAGE, type PageFile, TRY_THE_PAGE } from "./page.ts";
+import { assertQueryNames } from "./query-names.ts";
 import { readBody, required } from "./read-body.ts";
 import { addRequestRoutes } from "./request-routes.ts";
 import { addSessionRoutes } from "./session-routes.ts";
@@ -30,6 +31,10 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
     c.json(errorAnswer(codedError("not_found", "there is nothing at this address")).body, 404),
   );
 
+  app.use("/api/*", async (c, next) => {
+    assertQueryNames(c.req.path, Object.keys(c.req.query()));
+    await next();
+  });
   app.get("/api/server", (c) => c.json(parts.info()));
   app.post("/api/links", async (c) => {
     (await readBody(c.env.incoming)).done();

@@ -92,7 +92,7 @@ describe("a problem names the file, the line and what to change:", () => {
     ["steps: []\nafterwards: stop", "demo.yaml:2: `afterwards` takes model, repeat or error (afterwards)."],
     [
       "stpes: []\nsteps: []",
-      "demo.yaml:1: unknown key `stpes`; use one of: name, dialect, afterwards, switches, models, steps (stpes).",
+      "demo.yaml:1: unknown key `stpes`; did you mean `steps`? Use one of: name, dialect, afterwards, switches, models, steps (stpes).",
     ],
     [
       "steps:\n  - output:\n      - thinking: a",

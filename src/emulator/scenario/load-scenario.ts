@@ -5,7 +5,13 @@
 
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 
-import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import {
+  closestTo,
+  isObject,
+  type JsonObject,
+  messageOf,
+  ThroughlineError,
+} from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { parseFaults } from "../faults/parse-fault.ts";
 import { dialectNames, isDialectName, type ModelTraits } from "../model-traits.ts";
@@ -161,7 +167,11 @@ class ScenarioReader {
   onlyKeys(object: JsonObject, known: readonly string[], path: Path): void {
     const unknown = Object.keys(object).find((key) => !known.includes(key));
     if (unknown === undefined) return;
-    throw this.problem([...path, unknown], `unknown key \`${unknown}\`; use one of: ${known.join(", ")}`);
+    const meant = closestTo(unknown, known);
+    throw this.problem(
+      [...path, unknown],
+      `unknown key \`${unknown}\`${meant === undefined ? ";" : `; did you mean \`${meant}\`?`} ${meant === undefined ? "use" : "Use"} one of: ${known.join(", ")}`,
+    );
   }
 
   problem(path: Path, problem: string): ThroughlineError {

@@ -5,6 +5,7 @@
  */
 
 import type { SessionEvent } from "../../base/events/index.ts";
+import { aFlag, checkOptions } from "../../base/support/index.ts";
 import type { Block, NoticeBlock, TurnEndBlock, UserBlock } from "./block.ts";
 import type { Fragment } from "./fragment.ts";
 import { fragmentsOf } from "./from-event.ts";
@@ -204,6 +205,7 @@ export function blocksOf(
   events: readonly SessionEvent[],
   options: { readonly writerAlive: boolean },
 ): readonly Block[] {
+  checkOptions("blocksOf", options, { writerAlive: aFlag });
   const list = new BlockList();
   list.add(events);
   return list.view(options);

@@ -10,6 +10,7 @@ import { parseDocument } from "yaml";
 
 import { readProblem, readText } from "../../../base/files/index.ts";
 import {
+  didYouMean,
   arrayOf,
   codedError,
   isObject,
@@ -70,11 +71,18 @@ function filesOf(path: string): readonly string[] {
 
 const fits = jsonSchemaValidator(SCENARIO_SCHEMA);
 
+/** For a mistyped key at the top of a scenario: which one was probably meant. */
+function meantKey(value: unknown): string {
+  const known = Object.keys(objectOf(SCENARIO_SCHEMA["properties"]));
+  const unknown = Object.keys(objectOf(value)).find((key) => !known.includes(key));
+  return unknown === undefined ? "" : didYouMean(unknown, known);
+}
+
 function loadScenario(file: string): EvalScenario {
   const value = parse(file);
   const verdict = fits(value);
   if (!verdict.ok || !isObject(value))
-    throw invalid(file, verdict.ok ? "it must contain an object" : verdict.message);
+    throw invalid(file, verdict.ok ? "it must contain an object" : `${verdict.message}${meantKey(value)}`);
   const folder = dirname(file);
   const limits = objectOf(value["limits"]);
   const fixture = stringOf(value["fixture"]);
