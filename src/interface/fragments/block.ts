@@ -58,11 +58,17 @@ export interface TextBlock extends Base {
 /** The last question about a call. A resumed turn asks again, under a new id. */
 export interface BlockPermission {
   readonly requestId: string;
+  readonly decision: "allow" | "deny" | undefined;
+  /** The open question. Undefined once it has an answer or its call a result. */
+  readonly question?: BlockQuestion | undefined;
+}
+
+/** What a viewer needs to ask a person about a call. */
+export interface BlockQuestion {
   readonly argumentsHash: string;
   /** The rule that an answer for the whole session adds. */
   readonly rule: string | undefined;
-  readonly decision: "allow" | "deny" | undefined;
-  /** True while the question waits for an answer. A question of an interrupted turn waits again after a resume. */
+  /** True while it can be answered. The question of an interrupted turn can be answered only after a resume. */
   readonly waits: boolean;
 }
 

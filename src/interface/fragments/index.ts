@@ -4,6 +4,7 @@ export type {
   Block,
   BlockPart,
   BlockPermission,
+  BlockQuestion,
   NoticeBlock,
   ReasoningBlock,
   TextBlock,

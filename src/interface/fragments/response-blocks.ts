@@ -1,7 +1,15 @@
 /** Builds the blocks of one response as its fragments arrive. */
 
 import type { Usage } from "../../base/events/index.ts";
-import type { Block, BlockPart, BlockPermission, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
+import type {
+  Block,
+  BlockPart,
+  BlockPermission,
+  BlockQuestion,
+  ReasoningBlock,
+  TextBlock,
+  ToolBlock,
+} from "./block.ts";
 import type { Fragment } from "./fragment.ts";
 import type { KeptBack } from "./kept-back.ts";
 import { splitPart } from "./reasoning-text.ts";
@@ -21,6 +29,8 @@ interface TextItem {
   seq: number | undefined;
 }
 
+type AskedPermission = Omit<BlockPermission, "question"> & Omit<BlockQuestion, "waits">;
+
 interface ToolItem {
   readonly kind: "tool";
   readonly name: string;
@@ -30,7 +40,7 @@ interface ToolItem {
   callId: string | undefined;
   running: boolean;
   progress: string;
-  permission: Omit<BlockPermission, "waits"> | undefined;
+  permission: AskedPermission | undefined;
   result: ToolBlock["result"];
 }
 
@@ -313,7 +323,6 @@ export class ResponseBlocks {
     const { seq, callId, name, progress, permission, result } = item;
     const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
     const cut = !item.done && !this.#open;
-    const waits = options.writerAlive && permission?.decision === undefined && result === undefined;
     return {
       ...this.#base(key, generating),
       kind: "tool",
@@ -323,11 +332,20 @@ export class ResponseBlocks {
       arguments: item.arguments,
       ...(item.written === undefined ? {} : { written: item.written }),
       progress,
-      permission: permission && { ...permission, waits },
+      permission: permission && shownPermission(permission, result === undefined, options.writerAlive),
       result,
       cut,
     };
   }
+}
+
+function shownPermission(
+  { requestId, decision, argumentsHash, rule }: AskedPermission,
+  unsettled: boolean,
+  waits: boolean,
+): BlockPermission {
+  if (decision !== undefined || !unsettled) return { requestId, decision };
+  return { requestId, decision, question: { argumentsHash, rule, waits } };
 }
 
 function indexOf(key: string): number {

@@ -82,6 +82,12 @@ describe("reasoning", () => {
   });
 });
 
+const asked = (waits: boolean): ToolBlock["permission"] => ({
+  requestId: "p",
+  decision: undefined,
+  question: { argumentsHash: "h", rule: undefined, waits },
+});
+
 describe("a call", () => {
   const call: ToolBlock = {
     ...base,
@@ -95,7 +101,6 @@ describe("a call", () => {
     result: { status: "ok", text: "replaced\n1 occurrence", durationMs: 12 },
     cut: false,
   };
-  const asked = { requestId: "p", argumentsHash: "h", rule: undefined, decision: undefined };
 
   test.for([
     ["done", call, view, ["✓ edit_file a.ts (+2) · 12 ms · 2 lines"]],
@@ -132,13 +137,13 @@ describe("a call", () => {
     ],
     [
       "waiting for a person",
-      { ...call, result: undefined, permission: { ...asked, waits: true } },
+      { ...call, result: undefined, permission: asked(true) },
       view,
       ["? edit_file a.ts (+2) · waits for your answer"],
     ],
     [
       "asked when the process died",
-      { ...call, result: undefined, permission: { ...asked, waits: false } },
+      { ...call, result: undefined, permission: asked(false) },
       view,
       ["? edit_file a.ts (+2) · resume to answer"],
     ],

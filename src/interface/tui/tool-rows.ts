@@ -27,7 +27,7 @@ function signOf(block: ToolBlock, { style }: View): readonly [string, Paint] {
     const [sign, paint] = RESULT_SIGNS[block.result.status];
     return [sign, style[paint]];
   }
-  if (isUnanswered(block)) return ["?", style.warn];
+  if (block.permission?.question !== undefined) return ["?", style.warn];
   return [block.generating ? "▸" : "·", style.accent];
 }
 
@@ -57,12 +57,9 @@ function tailOf(facts: readonly string[], room: number): string {
   return tails.find((one) => one.length <= room) ?? "";
 }
 
-function isUnanswered({ permission }: ToolBlock): boolean {
-  return permission !== undefined && permission.decision === undefined;
-}
-
 function factsOf(block: ToolBlock, view: View): readonly string[] {
-  const { result, permission } = block;
+  const { result } = block;
+  const question = block.permission?.question;
   if (result !== undefined) {
     const lines = result.text === "" ? 0 : result.text.trimEnd().split("\n").length;
     return [
@@ -72,7 +69,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
       ...(result.sessions ?? []).map((id) => `session ${inertLine(id, 64)}`),
     ].filter((fact) => fact !== undefined);
   }
-  if (isUnanswered(block)) return [permission?.waits === true ? "waits for your answer" : "resume to answer"];
+  if (question !== undefined) return [question.waits ? "waits for your answer" : "resume to answer"];
   if (block.cut) return ["interrupted"];
   if (!block.generating) return [];
   const ms = view.now - view.since(block.id);

@@ -19,7 +19,7 @@ function words(view: SessionView): string {
   const { blocks } = view;
   const last = blocks.findLast(({ superseded }) => !superseded);
   if (view.busy) {
-    const asks = blocks.find((block) => block.kind === "tool" && block.permission?.waits === true);
+    const asks = blocks.find((block) => block.kind === "tool" && block.permission?.question?.waits === true);
     if (asks?.kind === "tool") return `${unmistakableLine(asks.name)} asks for permission.`;
     if (last?.kind === "reasoning" && last.generating) return `Thinking: ${reasoningLabel(last)}`;
     return last?.kind === "tool" ? `Tool ${last.name}.` : "";

@@ -127,15 +127,10 @@ function Text({ block }: { readonly block: TextBlock }) {
 
 function Tool({ block, view }: { readonly block: ToolBlock; readonly view: SessionView }) {
   const [open, setOpen] = useToggle(view.handle.id, block.id);
-  const { permission } = block;
-  const unanswered = permission?.decision === undefined && block.result === undefined;
+  const question = block.permission?.question;
   const state =
     block.result?.status ??
-    (permission !== undefined && unanswered
-      ? "asks for permission"
-      : block.generating
-        ? "running"
-        : "not finished");
+    (question !== undefined ? "asks for permission" : block.generating ? "running" : "not finished");
   const time = block.result?.durationMs === undefined ? "" : ` · ${formatDuration(block.result.durationMs)}`;
   return (
     <>
@@ -169,8 +164,10 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
           </>
         )}
       </details>
-      {permission?.waits === true ? <Permission block={block} permission={permission} view={view} /> : null}
-      {permission?.waits === false && unanswered ? (
+      {block.permission !== undefined && question?.waits === true ? (
+        <Permission block={block} requestId={block.permission.requestId} question={question} view={view} />
+      ) : null}
+      {question?.waits === false ? (
         <p class="notice-line">
           This question was open when the turn was interrupted. Finish the turn to answer it.
         </p>

@@ -7,20 +7,21 @@ import { useState } from "preact/hooks";
 
 import type { ApproveOptions } from "../../../access/client/index.ts";
 import { messageOf, unmistakable, unmistakableLine } from "../../../base/support/index.ts";
-import type { BlockPermission, ToolBlock } from "../../fragments/index.ts";
+import type { BlockQuestion, ToolBlock } from "../../fragments/index.ts";
 import type { SessionView } from "../session-view.ts";
 import { Problem } from "./problem.tsx";
 
 interface PermissionProps {
   readonly block: ToolBlock;
-  readonly permission: BlockPermission;
+  readonly requestId: string;
+  readonly question: BlockQuestion;
   readonly view: SessionView;
 }
 
-export function Permission({ block, permission, view }: PermissionProps) {
+export function Permission({ block, requestId, question, view }: PermissionProps) {
   const [problem, setProblem] = useState<string>();
   const name = unmistakableLine(block.name);
-  const { requestId, argumentsHash, rule } = permission;
+  const { argumentsHash, rule } = question;
   const answer = (work: Promise<void>): void => {
     work.catch((error: unknown) => setProblem(messageOf(error)));
   };
