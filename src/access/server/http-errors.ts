@@ -47,6 +47,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
   409: [
     "session_exists",
     "session_locked",
+    "session_open_elsewhere",
     "session_busy",
     "session_gone",
     "log_read_only",

@@ -125,11 +125,10 @@ export class SessionHost {
         this.#settled.set(id, list);
       } catch (error) {
         const code = codeOf(error);
-        const wait =
-          code === "session_locked" ? LEAST_WAIT_MS : Math.min(LEAST_WAIT_MS * 2 ** tries, MOST_WAIT_MS);
+        const wait = isHeld(code) ? LEAST_WAIT_MS : Math.min(LEAST_WAIT_MS * 2 ** tries, MOST_WAIT_MS);
         this.#owing.set(id, { at: now + wait, tries: tries + 1 });
         if (code === "session_not_found") this.#owing.delete(id);
-        if (code === "session_locked" || tries > 0) continue; // reported once
+        if (isHeld(code) || tries > 0) continue; // reported once
         const next =
           code === "session_not_found" ? `. Remove ${id}.waiting if the turns are no longer needed` : "";
         this.#options.problem(
@@ -158,6 +157,11 @@ export class SessionHost {
     const costUsd = costOfSummary(summary, this.#options.costOf);
     return { ...stored, usage, costUsd, turns: turnsEnded, title, cwd, model, subAgentOf };
   }
+}
+
+/** Another process, or another agent of this one, writes the session. It will release it. */
+function isHeld(code: string | undefined): boolean {
+  return code === "session_locked" || code === "session_open_elsewhere";
 }
 
 function assertId(id: string): void {

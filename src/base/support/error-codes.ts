@@ -180,6 +180,7 @@ const CODES = {
   session_locked: "retryable",
   session_not_chosen: "final",
   session_not_found: "final",
+  session_open_elsewhere: "final",
   steer_invalid: "final",
   stopped: "final",
   store_closed: "final",

@@ -34,6 +34,7 @@ import { unreadable } from "./open-log-file.ts";
 import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
+import { rememberFolder } from "./store-place.ts";
 import { SUMMARY } from "./summary-file.ts";
 import { WAITING, WaitingFile } from "./waiting-file.ts";
 import { writeSession } from "./write-session.ts";
@@ -98,7 +99,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     hasWriter: async (id) => isLocked(pathOf(id)),
   });
   const parts = { clock, io, watcher, largestLogBytes };
-  return {
+  const store: Store = {
     async open(id, openOptions) {
       if (!storeOpen) throw storeClosed();
       const earlier = last?.session === id ? last : undefined;
@@ -150,6 +151,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       watcher.close();
     },
   };
+  return rememberFolder(store, root);
 }
 
 async function openSession(

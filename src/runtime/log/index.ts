@@ -19,6 +19,7 @@ export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
 export { linesFrom } from "./line-framing.ts";
+export { placeOf } from "./store-place.ts";
 export {
   type AppendDraft,
   type AppendOptions,

@@ -2,7 +2,7 @@
 
 import type { SessionSummary } from "../../base/api/index.ts";
 import type { SessionParent } from "../../base/events/index.ts";
-import { checkArgument, checkOptions, createIdSource, systemClock } from "../../base/support/index.ts";
+import { aText, checkArgument, checkOptions, createIdSource, systemClock } from "../../base/support/index.ts";
 import { type Log, memoryStore, type Store } from "../log/index.ts";
 import {
   createRegistry,
@@ -14,6 +14,7 @@ import {
 import { optionsOfSub, rememberInside } from "./agent-inside.ts";
 import { assertAgentOptions } from "./agent-options.ts";
 import { describeSession } from "./describe-session.ts";
+import { openShared } from "./live-sessions.ts";
 import { OPEN_SESSION_OPTIONS } from "./option-checks.ts";
 import { LocalSession } from "./session.ts";
 import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
@@ -45,7 +46,7 @@ export function createAgent(options: AgentOptions): Agent {
   const openLog = async (
     openOptions: OpenSessionOptions & { readonly parent?: SessionParent | undefined },
     own: AgentOptions = options,
-  ): Promise<{ readonly session: Session; readonly log: Log }> => {
+  ): Promise<{ readonly session: LocalSession; readonly log: Log }> => {
     const store = storeOf(openOptions.store);
     const id = openOptions.id ?? ids.next("s");
     const log = await store.open(id, { mode: openOptions.mode ?? "write" });
@@ -60,14 +61,24 @@ export function createAgent(options: AgentOptions): Agent {
     });
     return { session, log };
   };
-  const open = async (openOptions: OpenSessionOptions): Promise<Session> =>
-    (await openLog(openOptions)).session;
+  const owner = { options };
+  const open = async (openOptions: OpenSessionOptions): Promise<Session> => {
+    const { mode, id = ids.next("s") } = openOptions;
+    const store = storeOf(openOptions.store);
+    const openNow = async (): Promise<LocalSession> => (await openLog({ ...openOptions, id, store })).session;
+    return mode === "read" ? openNow() : openShared(owner, store, id, openNow);
+  };
 
   return rememberInside(
     {
       async open(openOptions = {}) {
         checkOptions("open", openOptions, OPEN_SESSION_OPTIONS);
         return open(openOptions);
+      },
+      async session(id, given = {}) {
+        checkArgument("session", "id", id, aText);
+        checkOptions("session", given, SESSION_OPTIONS);
+        return open({ id, store: given.store });
       },
       sessions(store) {
         if (store !== undefined) checkArgument("sessions", "store", store, OPEN_SESSION_OPTIONS.store);
@@ -80,6 +91,8 @@ export function createAgent(options: AgentOptions): Agent {
     },
   );
 }
+
+const SESSION_OPTIONS = { store: OPEN_SESSION_OPTIONS.store };
 
 let warned = false;
 

@@ -53,6 +53,11 @@ export class TurnHandle implements Turn {
     this.#host = host;
   }
 
+  /** Whether its message joined another turn. */
+  get hasJoined(): boolean {
+    return this.#host !== undefined;
+  }
+
   /** Of the turn that it joined, a turn gets the events from its own message on. */
   push(events: readonly SessionEvent[]): void {
     const isOwn = (event: SessionEvent): boolean => event.type === "user_message" && event.steer === this.id;

@@ -94,8 +94,15 @@ export interface OpenSessionOptions {
 
 /** A model with tools, permissions and limits. Opens sessions. */
 export interface Agent {
-  /** Opens a session, or creates it. Starts no turn, even if the last one was interrupted. */
+  /**
+   * Opens a session, or creates it. Starts no turn, even if the last one was interrupted. A session that this agent
+   * already holds for writing is shared: the new handle is on the same live session, which the last `close` releases.
+   * Throws `session_open_elsewhere` if another agent of this process holds it, and `session_locked` if another process
+   * does.
+   */
   open(options?: OpenSessionOptions): Promise<Session>;
+  /** Opens the session with this id to write, or creates it: `open({ id, store })`. For servers, once per request. */
+  session(id: string, options?: Pick<OpenSessionOptions, "store">): Promise<Session>;
   /** Lists the sessions of a store, newest first. Default: the agent's memory store. */
   sessions(store?: Store): AsyncIterable<SessionSummary>;
 }

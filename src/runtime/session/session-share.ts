@@ -1,0 +1,144 @@
+/**
+ * One handle on a session that several handles of one agent share. Closing it ends the turns it started and its
+ * followers; the session itself is released with the last handle.
+ */
+
+import type { FollowOptions } from "../../base/api/index.ts";
+import { codedError, onAbort } from "../../base/support/index.ts";
+import { SESSION_CLOSED } from "../turn/index.ts";
+import type { LocalSession } from "./session.ts";
+import { TurnHandle } from "./turn-handle.ts";
+import type { Session } from "./types.ts";
+
+/** Releases the handle. `endOwn` ends the work of this handle; it is called unless the whole session is closed. */
+export type Release = (endOwn: () => Promise<void>, beforeRelease?: () => Promise<void>) => Promise<void>;
+
+/** The members of a session that a closed handle refuses. */
+const ACTS: ReadonlySet<PropertyKey> = new Set<keyof Session>([
+  "send",
+  "resume",
+  "retry",
+  "edit",
+  "cancel",
+  "approve",
+  "deny",
+  "setModel",
+  "rename",
+  "fork",
+  "undo",
+  "keepLastTurns",
+  "truncateFrom",
+  "checkout",
+  "compact",
+  "persist",
+  "endUnbegun",
+]);
+
+export function shareOf(session: LocalSession, release: Release): Session {
+  const share = new Share(session, release);
+  return new Proxy(session, {
+    get: (_target, name) => share.member(name),
+    set: (_target, name, value: unknown) => share.replace(name, value),
+  });
+}
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+class Share {
+  readonly #session: LocalSession;
+  readonly #release: Release;
+  readonly #closing = new AbortController();
+  readonly #turns = new Set<TurnHandle>();
+  readonly #listeners = new Set<() => void>();
+  readonly #own = new Map<PropertyKey, unknown>();
+  #closed: Promise<void> | undefined;
+
+  constructor(session: LocalSession, release: Release) {
+    this.#session = session;
+    this.#release = release;
+    const own: Partial<Record<keyof Session, unknown>> = {
+      close: (beforeRelease?: () => Promise<void>) => this.#close(beforeRelease),
+      [Symbol.asyncDispose]: () => this.#close(),
+      follow: (options?: FollowOptions) => this.#untilClosed(options, (one) => session.follow(one)),
+      followBatches: (options?: FollowOptions) =>
+        this.#untilClosed(options, (one) => session.followBatches(one)),
+      onChange: (listener: () => void) => this.#listen(listener),
+    };
+    for (const name of Reflect.ownKeys(own)) this.#own.set(name, own[name as keyof Session]);
+  }
+
+  member(name: PropertyKey): unknown {
+    if (this.#own.has(name)) return this.#own.get(name);
+    const value: unknown = Reflect.get(this.#session, name, this.#session);
+    if (typeof value !== "function" || name === "constructor") return value;
+    const method: Method = (...args) => {
+      if (ACTS.has(name)) this.#assertOpen();
+      const result: unknown = Reflect.apply(value, this.#session, args);
+      if (result instanceof TurnHandle) this.#keep(result);
+      return result;
+    };
+    this.#own.set(name, method);
+    return method;
+  }
+
+  replace(name: PropertyKey, value: unknown): boolean {
+    this.#own.set(name, value);
+    return true;
+  }
+
+  #assertOpen(): void {
+    if (this.#closed !== undefined) throw codedError("log_closed", `session "${this.#session.id}" is closed`);
+  }
+
+  #keep(turn: TurnHandle): void {
+    this.#turns.add(turn);
+    const forget = (): void => void this.#turns.delete(turn);
+    turn.result().then(forget, forget);
+  }
+
+  async *#untilClosed<Event>(
+    options: FollowOptions = {},
+    follow: (options: FollowOptions) => AsyncIterable<Event>,
+  ): AsyncGenerator<Event> {
+    const ended = new AbortController();
+    const stop = (): void => ended.abort();
+    const signals = [options.signal, this.#closing.signal];
+    const forget = signals.map((signal) => signal && onAbort(signal, stop));
+    if (signals.some((signal) => signal?.aborted === true)) stop();
+    try {
+      yield* follow({ ...options, signal: ended.signal });
+    } finally {
+      for (const one of forget) one?.();
+    }
+  }
+
+  #listen(listener: () => void): () => void {
+    const stop = this.#session.onChange(listener);
+    this.#listeners.add(stop);
+    return () => {
+      this.#listeners.delete(stop);
+      stop();
+    };
+  }
+
+  #close(beforeRelease?: () => Promise<void>): Promise<void> {
+    this.#closed ??= this.#end(beforeRelease);
+    return this.#closed;
+  }
+
+  async #end(beforeRelease?: () => Promise<void>): Promise<void> {
+    try {
+      await this.#release(() => this.#endOwn(), beforeRelease);
+    } finally {
+      this.#closing.abort();
+      for (const stop of this.#listeners) stop();
+    }
+  }
+
+  /** Waits for the turns that this handle started. One that joined the turn of another handle goes on with it. */
+  async #endOwn(): Promise<void> {
+    const turns = [...this.#turns].filter((turn) => !turn.hasJoined);
+    for (const turn of turns) turn.stop(codedError(SESSION_CLOSED, "the session was closed"));
+    await Promise.all(turns.map((turn) => turn.result()));
+  }
+}
