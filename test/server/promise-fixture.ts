@@ -65,7 +65,8 @@ export async function busy(
 }
 
 export const beside = (folder: string): Promise<Server> =>
-  servedAlone({ store: fileStore(folder), script: [{ output: [say("Elsewhere.")] }] });
+  // A copy of a store is not known to be on the same folder, so only the lock decides, as between processes.
+  servedAlone({ store: { ...fileStore(folder) }, script: [{ output: [say("Elsewhere.")] }] });
 
 export async function logOf(folder: string): Promise<readonly LoggedEvent[]> {
   const log = await fileStore(folder).open("s1", { mode: "read" });

@@ -50,7 +50,7 @@ async function watched(options: Parameters<typeof served>[0]): Promise<Watched> 
   const watching: Agent = {
     sessions: (store) => agent.sessions(store),
     open: async (open) => watch(await agent.open(open)),
-    session: async (id, options) => watch(await agent.session(id, options)),
+    session: async (id, given) => watch(await agent.session(id, given)),
   };
   const parts = await served({ ...options, server: { agent: watching } });
   return { ...parts, deltas, signals };

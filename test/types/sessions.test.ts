@@ -77,6 +77,9 @@ test("wrong options of an agent do not compile", () => {
 
 test("an agent opens and lists sessions", () => {
   expectTypeOf<Agent["open"]>().toEqualTypeOf<(options?: OpenSessionOptions) => Promise<Session>>();
+  expectTypeOf<Agent["session"]>().toEqualTypeOf<
+    (id: string, options?: Pick<OpenSessionOptions, "store">) => Promise<Session>
+  >();
   expectTypeOf<Agent["sessions"]>().toEqualTypeOf<(store?: Store) => AsyncIterable<SessionSummary>>();
   compileOnly((agent: Agent) => {
     // @ts-expect-error "append" is not a mode

@@ -4,7 +4,7 @@
  */
 
 import type { FollowOptions } from "../../base/api/index.ts";
-import { codedError, onAbort } from "../../base/support/index.ts";
+import { codedError, isObject, onAbort } from "../../base/support/index.ts";
 import { SESSION_CLOSED } from "../turn/index.ts";
 import type { LocalSession } from "./session.ts";
 import { TurnHandle } from "./turn-handle.ts";
@@ -42,6 +42,14 @@ export function shareOf(session: LocalSession, release: Release): Session {
   });
 }
 
+/** Options that are wrong stay as they are, for the session to refuse. */
+function withSignal(options: FollowOptions, signal: AbortSignal): FollowOptions {
+  const given: unknown = options;
+  if (!isObject(given) || (options.signal !== undefined && !(options.signal instanceof AbortSignal)))
+    return options;
+  return { ...options, signal };
+}
+
 type Method = (...args: readonly unknown[]) => unknown;
 
 class Share {
@@ -59,9 +67,16 @@ class Share {
     const own: Partial<Record<keyof Session, unknown>> = {
       close: (beforeRelease?: () => Promise<void>) => this.#close(beforeRelease),
       [Symbol.asyncDispose]: () => this.#close(),
-      follow: (options?: FollowOptions) => this.#untilClosed(options, (one) => session.follow(one)),
-      followBatches: (options?: FollowOptions) =>
-        this.#untilClosed(options, (one) => session.followBatches(one)),
+      follow: (options: FollowOptions = {}) => {
+        const ended = new AbortController();
+        const events = session.follow(withSignal(options, ended.signal));
+        return this.#untilClosed(options.signal, ended, events);
+      },
+      followBatches: (options: FollowOptions = {}) => {
+        const ended = new AbortController();
+        const batches = session.followBatches(withSignal(options, ended.signal));
+        return this.#untilClosed(options.signal, ended, batches);
+      },
       onChange: (listener: () => void) => this.#listen(listener),
     };
     for (const name of Reflect.ownKeys(own)) this.#own.set(name, own[name as keyof Session]);
@@ -97,16 +112,16 @@ class Share {
   }
 
   async *#untilClosed<Event>(
-    options: FollowOptions = {},
-    follow: (options: FollowOptions) => AsyncIterable<Event>,
+    given: AbortSignal | undefined,
+    ended: AbortController,
+    events: AsyncIterable<Event>,
   ): AsyncGenerator<Event> {
-    const ended = new AbortController();
     const stop = (): void => ended.abort();
-    const signals = [options.signal, this.#closing.signal];
+    const signals = [given, this.#closing.signal];
     const forget = signals.map((signal) => signal && onAbort(signal, stop));
     if (signals.some((signal) => signal?.aborted === true)) stop();
     try {
-      yield* follow({ ...options, signal: ended.signal });
+      yield* events;
     } finally {
       for (const one of forget) one?.();
     }

@@ -131,29 +131,26 @@ test("file stores on the same real folder are one place", async () => {
   await Promise.all([first.close(), second.close()]);
 });
 
-describe("closing one of two handles", () => {
-  async function running(): Promise<{
-    readonly first: Session;
-    readonly second: Session;
-    readonly finish: () => void;
-    readonly started: Promise<void>;
-  }> {
-    const [started, held] = [gate(), gate()];
-    const tool = anyTool("look", async () => {
-      started.open();
-      await held.promise;
-      return "seen";
-    });
-    const { session, agent } = await scriptedSession(
-      [{ output: [call("look")] }, { output: [say("done")] }],
-      {
-        tools: [tool],
-      },
-    );
-    const second = await agent.open({ id: session.id });
-    return { first: session, second, finish: () => held.open(), started: started.promise };
-  }
+async function running(): Promise<{
+  readonly first: Session;
+  readonly second: Session;
+  readonly finish: () => void;
+  readonly started: Promise<void>;
+}> {
+  const [started, held] = [gate(), gate()];
+  const tool = anyTool("look", async () => {
+    started.open();
+    await held.promise;
+    return "seen";
+  });
+  const { session, agent } = await scriptedSession([{ output: [call("look")] }, { output: [say("done")] }], {
+    tools: [tool],
+  });
+  const second = await agent.open({ id: session.id });
+  return { first: session, second, finish: () => held.open(), started: started.promise };
+}
 
+describe("closing one of two handles", () => {
   test("leaves the other's turn running", async () => {
     const { first, second, finish, started } = await running();
     const turn = first.send("go");
