@@ -32,6 +32,48 @@ const slow = tool({
 });
 
 export const endings = {
+  // Another model continues in the middle of a tool loop; the next turn returns to the first.
+  fallback: (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: responses(),
+        agent: { fallback: [messages()] },
+        steps: [
+          { output: [thought("**Asking**\n\nThe weather."), call("get_weather", { city: "Paris" })] },
+          { output: [thought("**Reading**\n\nThe result."), say("Sunny in Paris.")] },
+        ],
+      },
+      async (_, { ask, faults }) => {
+        faults("none", "429=code:insufficient_quota");
+        await ask("How is it in Paris?");
+        await ask("Thanks");
+      },
+    ),
+  "repaired-arguments": (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: responses(),
+        agent: { repairArguments: ({ arguments: text }) => `${text}}` },
+        steps: [
+          {
+            output: [
+              thought("**Asking**\n\nTwo cities."),
+              call("get_weather", '{"city":"Paris"'),
+              call("get_weather", { city: "Rome" }),
+            ],
+          },
+          { output: [say("Done.")] },
+        ],
+      },
+      async (_, { ask }) => {
+        await ask("How is it in both?");
+        await ask("Thanks");
+      },
+    ),
   // Two logs: the caller's, and the sub-agent's under a fixed name.
   "sub-agent": async (id, folder) => {
     const own = await startEmulator({});

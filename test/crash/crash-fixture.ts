@@ -74,6 +74,7 @@ export async function startCrash(change: Partial<CrashPlan>, options: EmulatorOp
       const agent = createAgent({
         model: crashModel(mine),
         fallback: crashFallback(mine),
+        repairArguments: () => mine.repaired,
         tools: [weatherTool(mine)],
         permissions: mine.permissions,
       });

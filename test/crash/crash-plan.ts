@@ -15,6 +15,8 @@ export interface CrashPlan {
   readonly idempotent: boolean;
   /** If false, the calls of the tool run one at a time. */
   readonly parallel?: boolean;
+  /** What the hook `repairArguments` returns. */
+  readonly repaired?: string;
   /** Where the second model is, which continues a turn when the first is down. */
   readonly fallbackUrl?: string;
   /** The JSON Schema of the answers. */

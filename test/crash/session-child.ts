@@ -56,6 +56,7 @@ function mortalIo(): FileIo {
 const agent = createAgent({
   model: crashModel(plan),
   fallback: crashFallback(plan),
+  repairArguments: () => plan.repaired,
   tools: [weatherTool(plan, say)],
   permissions: plan.permissions,
 });
