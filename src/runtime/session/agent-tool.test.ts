@@ -362,6 +362,7 @@ describe("agentTool", () => {
     expect(accessOf({ tools })).toBe("read");
     expect(accessOf({ tools, permissions: "ask" })).toBe("read");
     expect(accessOf({ tools, permissions: "ask", interactive: true })).toBe("execute");
+    expect(accessOf({ tools, permissions: "ask", allow: ["w"] })).toBe("write");
     expect(accessOf({ tools, permissions: "auto" })).toBe("execute");
     expect(accessOf({ tools: tools.slice(0, 2), permissions: "auto" })).toBe("write");
     expect(agentTool({ name: "a", description: "d", agent: () => readOnly }).access).toBe("execute");

@@ -161,8 +161,10 @@ function promptIn(input: unknown): string {
 const RANK: readonly ToolAccess[] = ["execute", "write", "read"];
 
 /** The most that the agent's own permissions let its tools do. What only a person may allow counts if one can be asked. */
-function accessOf({ tools = [], permissions = "read-only", interactive }: AgentOptions): ToolAccess {
-  const may = ({ access }: Tool): boolean => {
+function accessOf(options: AgentOptions): ToolAccess {
+  const { tools = [], permissions = "read-only", interactive, allow = [] } = options;
+  const may = ({ access, name }: Tool): boolean => {
+    if (allow.some((rule) => rule === name || rule.startsWith(`${name}:`))) return true;
     const verdict = typeof permissions === "function" ? "allow" : permissionFor(permissions, access);
     return verdict === "allow" || (verdict === "ask" && interactive === true);
   };
