@@ -17,7 +17,7 @@ const responsesLogs = {
     session(id, folder, { model: responses("emu-prefix-bound", "prefix-bound") }, async (opened, { ask }) => {
       await ask("Thanks");
       await ask("Think of a number.");
-      await opened.truncate({ keepTurns: 1 });
+      await opened.keepLastTurns(1);
       await ask("Which number did you think of?");
     }),
   // Nothing is cut: every thought is sent back, because the hash of its prefix matches the log.
@@ -108,7 +108,7 @@ const messagesLogs = {
     session(id, folder, { model: messages("emu-claude-bound") }, async (opened, { ask }) => {
       await ask("Thanks");
       await ask("Think of a number.");
-      await opened.truncate({ keepTurns: 1 });
+      await opened.keepLastTurns(1);
       await ask("Which number did you think of?");
     }),
   "messages-prefix-bound-kept": talk(messages("emu-claude-bound")),

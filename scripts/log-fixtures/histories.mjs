@@ -33,7 +33,7 @@ export const histories = {
     session(
       id,
       folder,
-      { model: responses(), agent: { replay: { foreign: "note" } } },
+      { model: responses(), agent: { replay: { otherModels: "note" } } },
       async (opened, { ask }) => {
         await ask("What is the weather in Paris?");
         await opened.setModel(messages());
@@ -81,9 +81,9 @@ export const histories = {
       await ask("Which number did you think of?");
       await opened.checkout({ to: edited });
       await ask("Which number was it?");
-      await opened.truncate({ from: await lastMessage(opened) });
+      await opened.truncateFrom(await lastMessage(opened));
       await ask("Thanks");
-      await opened.truncate({ keepTurns: 1 });
+      await opened.keepLastTurns(1);
       await ask("Thanks again");
     }),
   // Also writes the log of the fork, with its root and parent.

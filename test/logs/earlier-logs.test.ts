@@ -157,14 +157,14 @@ describe.each(versions)("logs of %s", (version) => {
   describe.each(ids)("%s", (id) => {
     test("reads as before: requests with their hashes, the next one and the display", async () => {
       const folder = copyOf(id);
-      expect(await expectedOf(fileStore(folder), id, "read")).toEqual(expected[id]);
+      expect(await expectedOf(fileStore(folder), id, "read", version)).toEqual(expected[id]);
       expect(bytesOf(folder, id)).toEqual(bytesOf(fixtures, id));
       expect(tornFrom(folder, id)).toHaveLength(0);
     });
 
     test("opens for a writer, which changes nothing but a torn tail, which is kept", async () => {
       const folder = copyOf(id);
-      expect(await expectedOf(fileStore(folder), id, "write")).toEqual(expected[id]);
+      expect(await expectedOf(fileStore(folder), id, "write", version)).toEqual(expected[id]);
       expect(Buffer.concat([bytesOf(folder, id), tornFrom(folder, id)])).toEqual(bytesOf(fixtures, id));
     });
   });
@@ -187,7 +187,7 @@ describe.each(versions)("logs of %s", (version) => {
       expect(bytesOf(folder, id).subarray(0, kept.length)).toEqual(kept);
       const { requests: was } = expected[id] as LogRecord;
       const log = await fileStore(folder).open(id, { mode: "read" });
-      const { requests } = await recordOf(log);
+      const { requests } = await recordOf(log, version);
       await log.close();
       expect(requests.slice(0, was.length)).toEqual(was);
       expect(requests.length).toBeGreaterThan(was.length);

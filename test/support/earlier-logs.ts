@@ -106,7 +106,13 @@ export interface LogRecord {
 /** Or why it cannot be read. */
 export type Expected = LogRecord | { readonly problem: string };
 
-export async function expectedOf(store: Store, id: string, mode: "read" | "write"): Promise<Expected> {
+/** `version` is the folder of the log; a new log has none. */
+export async function expectedOf(
+  store: Store,
+  id: string,
+  mode: "read" | "write",
+  version?: string,
+): Promise<Expected> {
   let log: Log;
   try {
     log = await store.open(id, { mode });
@@ -115,13 +121,13 @@ export async function expectedOf(store: Store, id: string, mode: "read" | "write
     return { problem: error.code };
   }
   try {
-    return await recordOf(log);
+    return await recordOf(log, version);
   } finally {
     await log.close();
   }
 }
 
-export async function recordOf(log: Log): Promise<LogRecord> {
+export async function recordOf(log: Log, version?: string): Promise<LogRecord> {
   const types: Record<string, number> = {};
   for (const event of log.events) types[nameOf(event)] = (types[nameOf(event)] ?? 0) + 1;
   const requests: string[] = [];
@@ -135,8 +141,23 @@ export async function recordOf(log: Log): Promise<LogRecord> {
     requests.push(`${proof} ${hashOf(body)} ${start.prefixHash}`);
   }
   const preview = hashOf((await previewFromLog(log)).body);
-  const blocks = hashOf(JSON.stringify(blocksOf(log.events, { writerAlive: false })));
+  const blocks = hashOf(displayOf(log, version));
   return { events: log.events.length, types, requests, preview, blocks };
+}
+
+/** The versions that recorded the display of their logs without what was added to it since. */
+const BEFORE_ADDITIONS: ReadonlySet<string | undefined> = new Set(["v0.1.0", "v0.1.1"]);
+const ADDED_FIELDS: ReadonlySet<string> = new Set(["argumentsHash", "waits"]);
+
+function withoutAdditions(key: string, value: unknown): unknown {
+  return ADDED_FIELDS.has(key) ? undefined : value;
+}
+
+function displayOf(log: Log, version: string | undefined): string {
+  const blocks = blocksOf(log.events, { writerAlive: false });
+  if (!BEFORE_ADDITIONS.has(version)) return JSON.stringify(blocks);
+  // A file in a message was shown without its name.
+  return JSON.stringify(blocks, withoutAdditions).replaceAll(/\[file [^\]]*\]/g, "[file]");
 }
 
 function nameOf(event: LoggedEvent): string {
