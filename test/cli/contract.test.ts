@@ -16,6 +16,7 @@ test("the exit codes", () => {
     permission: 3,
     limit: 4,
     differs: 5,
+    internal: 70,
     hungUp: 129,
     interrupted: 130,
     terminated: 143,

@@ -1,7 +1,6 @@
 /** Files that are complete or absent, and durable when the call returns. */
 
 export { isThere } from "./is-there.ts";
-export { readProblem } from "./read-problem.ts";
 export { readText } from "./read-text.ts";
 export { fileProblem, openToAppend, readRegularFile, systemError } from "./regular-file.ts";
 export { assertFileCanBeMade, replaceFile, writeFilePieces } from "./replace-file.ts";

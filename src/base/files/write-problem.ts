@@ -6,8 +6,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { codeOf } from "../support/index.ts";
-import { readProblem } from "./read-problem.ts";
+import { codeOf, readProblem } from "../support/index.ts";
 
 export function writeProblem(error: unknown, path: string): string {
   const folder = dirname(path);

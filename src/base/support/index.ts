@@ -73,6 +73,7 @@ export {
   wrongValue,
 } from "./options.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
+export { readProblem } from "./read-problem.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";
 export { VERSION } from "./version.ts";

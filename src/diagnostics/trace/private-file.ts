@@ -5,8 +5,8 @@
 
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 
-import { readProblem, writeProblem } from "../../base/files/index.ts";
-import { codeOf, type ThroughlineError, codedError } from "../../base/support/index.ts";
+import { writeProblem } from "../../base/files/index.ts";
+import { codeOf, type ThroughlineError, codedError, readProblem } from "../../base/support/index.ts";
 
 export interface PrivateFile {
   write(text: string): void;

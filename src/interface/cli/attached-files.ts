@@ -9,8 +9,7 @@ import { basename, isAbsolute, relative, resolve, sep } from "node:path";
 
 import type { Input } from "../../base/api/index.ts";
 import { attachedText, type InputPart, type Settings } from "../../base/events/index.ts";
-import { readProblem } from "../../base/files/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { codedError, readProblem } from "../../base/support/index.ts";
 import { readHead } from "../config/index.ts";
 import { type Content, contentOf } from "./input-content.ts";
 

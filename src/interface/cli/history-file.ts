@@ -12,8 +12,13 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
-import { readProblem } from "../../base/files/index.ts";
-import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
+import {
+  codedError,
+  codeOf,
+  messageOf,
+  type ThroughlineError,
+  readProblem,
+} from "../../base/support/index.ts";
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
 import {
   isBundle,

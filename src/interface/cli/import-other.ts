@@ -6,13 +6,13 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 
-import { readProblem } from "../../base/files/index.ts";
 import {
   codedError,
   codeOf,
   isThroughlineError,
   messageOf,
   ThroughlineError,
+  readProblem,
 } from "../../base/support/index.ts";
 import { type FormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
 import { historySession, type HistorySession, type ImportedHistory } from "../../diagnostics/import/index.ts";

@@ -3,13 +3,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import {
-  assertFileCanBeMade,
-  readProblem,
-  readText,
-  replaceFile,
-  writeProblem,
-} from "../../base/files/index.ts";
+import { assertFileCanBeMade, readText, replaceFile, writeProblem } from "../../base/files/index.ts";
 import {
   codedError,
   isObject,
@@ -17,6 +11,7 @@ import {
   messageOf,
   ThroughlineError,
   tryParseJson,
+  readProblem,
 } from "../../base/support/index.ts";
 import { createOutputFormat } from "../../runtime/session/index.ts";
 import { jsonProblem } from "../config/index.ts";

@@ -2,7 +2,6 @@
 
 import { type Command, CommanderError } from "commander";
 
-import { readProblem } from "../../base/files/index.ts";
 import {
   codedError,
   codeOf,
@@ -10,6 +9,7 @@ import {
   isThroughlineError,
   messageOf,
   type ThroughlineError,
+  readProblem,
 } from "../../base/support/index.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";

@@ -17,8 +17,7 @@ import {
 import { hostname } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 
-import { readProblem } from "../../base/files/index.ts";
-import { codedError, codeOf } from "../../base/support/index.ts";
+import { codedError, codeOf, readProblem } from "../../base/support/index.ts";
 import { dataFolder, type FileSet } from "../config/index.ts";
 import { refuseLiveFiles } from "./refuse-live-files.ts";
 

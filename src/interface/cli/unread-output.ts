@@ -5,8 +5,7 @@
 
 import { writeSync } from "node:fs";
 
-import { readProblem } from "../../base/files/index.ts";
-import { codeOf } from "../../base/support/index.ts";
+import { codeOf, readProblem } from "../../base/support/index.ts";
 import { EXIT } from "./exit-codes.ts";
 
 const stops = new Set<() => void>();

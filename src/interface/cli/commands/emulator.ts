@@ -7,8 +7,8 @@ import { closeSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 
 import { Command, Option } from "commander";
 
-import { fileProblem, openToAppend, readProblem, readText } from "../../../base/files/index.ts";
-import { codedError, ThroughlineError } from "../../../base/support/index.ts";
+import { fileProblem, openToAppend, readText } from "../../../base/files/index.ts";
+import { codedError, ThroughlineError, readProblem } from "../../../base/support/index.ts";
 import {
   type Emulator,
   type Fault,
@@ -47,6 +47,8 @@ export interface EmulatorFlags {
 export interface EmulatorIo {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Called before the address is printed: a script may stop the emulator as soon as it has read that. */
+  readonly listen?: () => void;
   /** Resolves when the process should end (Ctrl-C). */
   readonly stopped: () => Promise<void>;
 }
@@ -106,6 +108,7 @@ export async function runEmulator(flags: EmulatorFlags, io: EmulatorIo): Promise
       if (flags.quiet !== true) io.err(lineOf(entry));
     },
   });
+  io.listen?.();
   io.out(`${emulator.baseUrl}\n`);
   io.err(welcome(emulator, mode));
   await io.stopped();
@@ -239,14 +242,21 @@ function wrapped(title: string, names: readonly string[]): string {
   return lines.join("\n");
 }
 
+let signalled: Promise<void> | undefined;
+
+function untilSignal(): Promise<void> {
+  signalled ??= new Promise((resolve) => {
+    const end = stopOnSignals(() => {
+      if (end() === EXIT.hungUp) process.exitCode = EXIT.hungUp;
+      resolve();
+    });
+  });
+  return signalled;
+}
+
 const processIo: EmulatorIo = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  stopped: () =>
-    new Promise((resolve) => {
-      const end = stopOnSignals(() => {
-        if (end() === EXIT.hungUp) process.exitCode = EXIT.hungUp;
-        resolve();
-      });
-    }),
+  listen: () => void untilSignal(),
+  stopped: untilSignal,
 };

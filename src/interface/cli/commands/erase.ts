@@ -8,8 +8,8 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { fileProblem, readProblem, readRegularFile, readText } from "../../../base/files/index.ts";
-import { codedError, messageOf } from "../../../base/support/index.ts";
+import { fileProblem, readRegularFile, readText } from "../../../base/files/index.ts";
+import { codedError, messageOf, readProblem } from "../../../base/support/index.ts";
 import {
   eraseFrom,
   type EraseReport,

@@ -8,8 +8,8 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { Command } from "commander";
 
 import type { OverrideAction } from "../../../base/events/index.ts";
-import { readProblem, writeFilePieces, writeProblem } from "../../../base/files/index.ts";
-import { codedError, codeOf, isThroughlineError } from "../../../base/support/index.ts";
+import { writeFilePieces, writeProblem } from "../../../base/files/index.ts";
+import { codedError, codeOf, isThroughlineError, readProblem } from "../../../base/support/index.ts";
 import { type Change, type Finding, findingsOf, repairHistory } from "../../../diagnostics/check/index.ts";
 import {
   bundleLog,

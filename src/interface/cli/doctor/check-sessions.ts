@@ -12,8 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { readProblem } from "../../../base/files/index.ts";
-import { codeOf, messageOf } from "../../../base/support/index.ts";
+import { codeOf, messageOf, readProblem } from "../../../base/support/index.ts";
 import { damageOf, fileStore, lockHolder } from "../../../runtime/log/index.ts";
 import { amount } from "../amount.ts";
 import { crashLeft } from "../crash-left.ts";

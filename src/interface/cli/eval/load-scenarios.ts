@@ -8,7 +8,7 @@ import { basename, dirname, extname, isAbsolute, join, normalize, resolve } from
 
 import { parseDocument } from "yaml";
 
-import { readProblem, readText } from "../../../base/files/index.ts";
+import { readText } from "../../../base/files/index.ts";
 import {
   didYouMean,
   arrayOf,
@@ -20,6 +20,7 @@ import {
   objectOf,
   stringOf,
   ThroughlineError,
+  readProblem,
 } from "../../../base/support/index.ts";
 import { jsonSchemaValidator } from "../../../runtime/tools/index.ts";
 import { SCENARIO_SCHEMA } from "./scenario-schema.ts";

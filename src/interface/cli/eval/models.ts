@@ -1,7 +1,7 @@
 /** Chooses the models of an evaluation: from `-m a,b`, from a file, or from the scenario. */
 
-import { readProblem, readText } from "../../../base/files/index.ts";
-import { arrayOf, codedError, type JsonObject, messageOf } from "../../../base/support/index.ts";
+import { readText } from "../../../base/files/index.ts";
+import { arrayOf, codedError, type JsonObject, messageOf, readProblem } from "../../../base/support/index.ts";
 import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "../../../emulator/index.ts";
 import { emulator, splitEffort } from "../../../runtime/models/index.ts";
 import type { Model } from "../../../runtime/providers/index.ts";

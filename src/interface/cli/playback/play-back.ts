@@ -14,8 +14,14 @@ import {
   type Settings,
   type UserMessage,
 } from "../../../base/events/index.ts";
-import { readProblem, readText } from "../../../base/files/index.ts";
-import { type Clock, codedError, systemClock, type ThroughlineError } from "../../../base/support/index.ts";
+import { readText } from "../../../base/files/index.ts";
+import {
+  type Clock,
+  codedError,
+  systemClock,
+  type ThroughlineError,
+  readProblem,
+} from "../../../base/support/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
 import { memoryStore, type Store } from "../../../runtime/log/index.ts";

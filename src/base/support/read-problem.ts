@@ -1,6 +1,6 @@
 /** Explains file errors in plain words. The system's messages name a system call and a path the user does not know. */
 
-import { codeOf, messageOf } from "../support/index.ts";
+import { codeOf, messageOf } from "./errors.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
