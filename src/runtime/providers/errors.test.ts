@@ -276,6 +276,11 @@ describe("TRUNC", () => {
 });
 
 describe("OTHER", () => {
+  test("is the class of a mistake in a program, which has no code and is not retried", () => {
+    const message = 'Dynamic require of "process" is not supported';
+    expect(connectionError(new Error(message))).toEqual({ code: "internal", message, class: "OTHER" });
+  });
+
   test.each([400, 404, 409.5, 422])(
     "is the class of an unknown code with status %i: nothing is guessed",
     (status) => {
