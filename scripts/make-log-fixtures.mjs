@@ -49,6 +49,8 @@ try {
   // Damaged logs are made from the ones before.
   for (const all of [recipes, damaged])
     for (const [name, make] of Object.entries(all).filter(isNew)) await tell(name, () => make(name, folder));
+  // Summaries are disposable, and those of an earlier version are not read.
+  for (const file of readdirSync(folder)) if (file.endsWith(".summary")) rmSync(join(folder, file));
   const logs = [];
   for (const file of readdirSync(folder).toSorted()) {
     if (!file.endsWith(".jsonl")) continue;

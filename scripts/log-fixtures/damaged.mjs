@@ -3,7 +3,8 @@ import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
-import { fileStore, toLine } from "../../src/index.ts";
+import { fileStore } from "../../src/index.ts";
+import { toLine } from "../../src/inspect.ts";
 import { chat, responses, session } from "./session.mjs";
 
 const pathOf = (folder, id) => join(folder, `${id}.jsonl`);

@@ -31,6 +31,25 @@ const slow = tool({
     }),
 });
 
+const SCHEMA = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+
+const interrupted = (text, options) => async (id, folder) => {
+  const life = `life-of-${id}`;
+  await session(life, folder, { model: responses() }, async (opened, { ask, faults }) => {
+    await ask("Think of a number.");
+    faults("stall=after-event:40");
+    const turn = opened.send(text, options);
+    await until(turn, isText);
+    const live = join(folder, `${life}.live`);
+    while (!existsSync(live) || !readFileSync(live, "utf8").includes(',"text",')) await breath();
+    for (const end of ["jsonl", "live"])
+      copyFileSync(join(folder, `${life}.${end}`), join(folder, `${id}.${end}`));
+    turn.cancel();
+    await ended(turn, "cancelled");
+  });
+  rmSync(join(folder, `${life}.jsonl`));
+};
+
 export const endings = {
   // Another model continues in the middle of a tool loop; the next turn returns to the first.
   fallback: (id, folder) =>
@@ -129,22 +148,8 @@ export const endings = {
       await ask("Thanks");
     }),
   // Copies the files while an answer is being written: a process that dies then leaves them in this state.
-  "interrupted-with-journal": async (id, folder) => {
-    const life = "life";
-    await session(life, folder, { model: responses() }, async (opened, { ask, faults }) => {
-      await ask("Think of a number.");
-      faults("stall=after-event:40");
-      const turn = opened.send("Write a long answer.");
-      await until(turn, isText);
-      const live = join(folder, `${life}.live`);
-      while (!existsSync(live) || !readFileSync(live, "utf8").includes(',"text",')) await breath();
-      for (const end of ["jsonl", "live"])
-        copyFileSync(join(folder, `${life}.${end}`), join(folder, `${id}.${end}`));
-      turn.cancel();
-      await ended(turn, "cancelled");
-    });
-    rmSync(join(folder, `${life}.jsonl`));
-  },
+  "interrupted-with-journal": interrupted("Write a long answer."),
+  "interrupted-structured": interrupted("Write a long answer as JSON.", { output: SCHEMA }),
   "cancelled-in-a-tool": (id, folder) =>
     session(
       id,

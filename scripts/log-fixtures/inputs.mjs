@@ -1,6 +1,6 @@
 /** Inputs other than text: pictures, files, large output, an answer with a schema. Also text that is hard to encode. */
 import { fileStore, tool } from "../../src/index.ts";
-import { call, chat, messages, responses, say, session } from "./session.mjs";
+import { call, chat, ended, eventsOf, messages, responses, say, session } from "./session.mjs";
 
 /** One red dot. */
 const DOT =
@@ -25,6 +25,8 @@ const schema = {
   additionalProperties: false,
 };
 
+const FACTS = '{"city":"Paris","degrees":21}';
+
 const structured = (model) => (id, folder) =>
   session(
     id,
@@ -32,7 +34,7 @@ const structured = (model) => (id, folder) =>
     {
       model,
       // The first answer does not fit the schema, so the runtime requests it again.
-      steps: [{ output: [say('{"city":"Paris"}')] }, { output: [say('{"city":"Paris","degrees":21}')] }],
+      steps: [{ output: [say('{"city":"Paris"}')] }, { output: [say(FACTS)] }],
     },
     async (_, { ask }) => {
       await ask("Give me the facts as JSON.", { output: schema });
@@ -76,6 +78,20 @@ export const inputs = {
     ),
   "structured-output-responses": structured(responses()),
   "structured-output-chat": structured(chat("emu-chat", "openai-chat")),
+  // The schema is logged before the message, and a retry and an edit keep it.
+  "structured-again": (id, folder) =>
+    session(
+      id,
+      folder,
+      { model: messages(), steps: Array.from({ length: 3 }, () => ({ output: [say(FACTS)] })) },
+      async (opened, { ask }) => {
+        await ask("Give me the facts as JSON.", { output: schema });
+        await ended(opened.retry());
+        const { seq } = (await eventsOf(opened)).find(({ type }) => type === "user_message");
+        await ended(opened.edit(seq, "Give me all the facts as JSON."));
+        await ask("Thanks");
+      },
+    ),
   "hard-text": (id, folder) =>
     session(
       id,

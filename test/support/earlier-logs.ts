@@ -34,7 +34,7 @@ import { practiceTools } from "./practice-tools.ts";
 
 /** A name that never resolves, so that a test that forgets `towards` reaches nothing. */
 const ENDPOINT = "http://emulator.invalid";
-const KEY = "key-of-the-log-fixtures";
+export const KEY = "key-of-the-log-fixtures";
 
 interface ModelChoice {
   readonly profile: string;
