@@ -212,13 +212,18 @@ describe("--max-cost USD", () => {
     const first = await run(place, ["-p", "-m", "paid/emu-reasoner", "hi"], { env });
     expect(first.code).toBe(0);
     const sent = emulator.exchanges.length;
-    const ran = await run(place, ["-p", "-c", "--max-cost", "0.5", "and?"], { env });
+    const ran = await run(place, ["-p", "-c", "-m", "paid/emu-reasoner", "--max-cost", "0.5", "and?"], {
+      env,
+    });
     expect(ran.code).toBe(4);
     expect(ran.err).toMatch(
       /the turn stopped at a limit: the session has cost \d+ USD, and its limit is 0\.5 USD\. Raise the limit \(maxSessionCostUsd, --max-cost\), or start a new session \[max_cost\]/,
     );
     expect(emulator.exchanges).toHaveLength(sent);
-    expect((await run(place, ["-p", "-c", "--max-cost", "999999", "and?"], { env })).code).toBe(0);
+    expect(
+      (await run(place, ["-p", "-c", "-m", "paid/emu-reasoner", "--max-cost", "999999", "and?"], { env }))
+        .code,
+    ).toBe(0);
   });
 
   test("is refused before anything is written if the price is not known", async () => {
