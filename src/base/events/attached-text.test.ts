@@ -23,6 +23,14 @@ test("viewers show the name of an attached file, and the whole text of a first p
   expect(shownParts([notes])).toEqual([notes.text]);
 });
 
+test.each(["a\tb", String.raw`\q`, String.raw`\u12`])(
+  "a tag with a name that is no JSON is text: %j",
+  (name) => {
+    const text = `<file name="${name}">\none\n</file>`;
+    expect(shownParts([typed, { type: "text", text }])).toEqual([typed.text, text]);
+  },
+);
+
 test("the typed text has no attached files", () => {
   expect(typedText([typed, notes])).toBe('see <file name="x">');
   expect(typedText([notes])).toBe(notes.text);

@@ -3,6 +3,7 @@
  * names the file, so that every model reads it and viewers can show its name instead of all of it.
  */
 
+import { tryParseJson } from "../support/index.ts";
 import type { InputPart } from "./canonical.ts";
 
 /** Wraps the text of a file in its tag. */
@@ -22,10 +23,11 @@ export function shownParts(content: readonly InputPart[]): readonly string[] {
 }
 
 function shownFile(text: string): string | undefined {
-  const [, name, inner = ""] = ATTACHED.exec(text) ?? [];
-  if (name === undefined) return undefined;
+  const [, quoted = "", inner = ""] = ATTACHED.exec(text) ?? [];
+  const name = tryParseJson(quoted); // anyone may have written the tag
+  if (typeof name !== "string") return undefined;
   const lines = inner.split("\n").length - 1;
-  return `[file ${JSON.parse(name) as string}: ${lines} ${lines === 1 ? "line" : "lines"}]`;
+  return `[file ${name}: ${lines} ${lines === 1 ? "line" : "lines"}]`;
 }
 
 /** The text a person typed: without images, files and attached text. */
