@@ -13,26 +13,30 @@ import type { Session } from "./types.ts";
 /** Releases the handle. `endOwn` ends the work of this handle; it is called unless the whole session is closed. */
 export type Release = (endOwn: () => Promise<void>, beforeRelease?: () => Promise<void>) => Promise<void>;
 
-/** The members of a session that a closed handle refuses. */
-const ACTS: ReadonlySet<PropertyKey> = new Set<keyof Session>([
-  "send",
-  "resume",
-  "retry",
-  "edit",
-  "cancel",
-  "approve",
-  "deny",
-  "setModel",
-  "rename",
-  "fork",
-  "undo",
-  "keepLastTurns",
-  "truncateFrom",
-  "checkout",
-  "compact",
-  "persist",
-  "endUnbegun",
-]);
+/** How a closed handle refuses what would act on the session. Its other members still read. */
+const WHEN_CLOSED = new Map<PropertyKey, "throws" | "rejects" | "does nothing">(
+  Object.entries({
+    send: "throws",
+    resume: "throws",
+    retry: "throws",
+    edit: "throws",
+    cancel: "does nothing",
+    approve: "rejects",
+    deny: "rejects",
+    allow: "rejects",
+    disallow: "rejects",
+    setModel: "rejects",
+    rename: "rejects",
+    fork: "rejects",
+    undo: "rejects",
+    keepLastTurns: "rejects",
+    truncateFrom: "rejects",
+    checkout: "rejects",
+    compact: "rejects",
+    persist: "rejects",
+    endUnbegun: "rejects",
+  } satisfies Partial<Record<keyof Session, "throws" | "rejects" | "does nothing">>),
+);
 
 export function shareOf(session: LocalSession, release: Release): Session {
   const share = new Share(session, release);
@@ -87,7 +91,8 @@ class Share {
     const value: unknown = Reflect.get(this.#session, name, this.#session);
     if (typeof value !== "function" || name === "constructor") return value;
     const method: Method = (...args) => {
-      if (ACTS.has(name)) this.#assertOpen();
+      const refusal = this.#closed === undefined ? undefined : WHEN_CLOSED.get(name);
+      if (refusal !== undefined) return this.#refuse(refusal);
       const result: unknown = Reflect.apply(value, this.#session, args);
       if (result instanceof TurnHandle) this.#keep(result);
       return result;
@@ -101,8 +106,12 @@ class Share {
     return true;
   }
 
-  #assertOpen(): void {
-    if (this.#closed !== undefined) throw codedError("log_closed", `session "${this.#session.id}" is closed`);
+  /** As the session itself would, once it is closed. */
+  #refuse(how: "throws" | "rejects" | "does nothing"): Promise<false> {
+    if (how === "does nothing") return Promise.resolve(false);
+    const error = codedError("log_closed", `session "${this.#session.id}" is closed`);
+    if (how === "throws") throw error;
+    return Promise.reject(error);
   }
 
   #keep(turn: TurnHandle): void {

@@ -36,6 +36,9 @@ describe.each([
     expect((await second.send("And again").result()).status).toBe("completed");
     await first.close();
     expect(() => first.send("too late")).toThrow(coded("log_closed"));
+    await expect(first.allow("run_command")).rejects.toThrow(coded("log_closed"));
+    await expect(first.rename("too late")).rejects.toThrow(coded("log_closed"));
+    expect(await first.cancel()).toBe(false);
     expect(second.writer).toBe("live");
     expect((await second.send("Still here").result()).status).toBe("completed");
     await expect(store.open("s", { mode: "write" })).rejects.toThrow(coded("session_locked"));
