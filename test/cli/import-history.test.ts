@@ -132,6 +132,20 @@ describe("another tool's history", () => {
   });
 });
 
+test.each([
+  ["with a zero byte", "/a\0b"],
+  ["that is too long", `/${"x".repeat(5000)}`],
+  ["that is relative", "sub"],
+])("a directory %s is not taken from the file", async (_, cwd) => {
+  const { told: story } = await told("responses");
+  const place = newPlace();
+  mkdirSync(join(place.work, "sub"));
+  const text = codexRollout(story).replaceAll('"cwd":"/w"', `"cwd":${JSON.stringify(cwd)}`);
+  const ran = await importing(place, [place.write("f.jsonl", text)]);
+  expect(ran).toMatchObject({ code: 0 });
+  expect((await onlyLog(place)).events[0]).toMatchObject({ type: "session_start", cwd: place.work });
+});
+
 test("the example of the document prints what it says", async () => {
   const text = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
   const [, history = "", shown = ""] =

@@ -4,7 +4,7 @@
  */
 
 import { readFileSync, statSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, isAbsolute } from "node:path";
 
 import {
   codedError,
@@ -81,13 +81,18 @@ async function prepared(
   }
 }
 
-/** The session runs where the history was made, if that directory is on this machine. */
+/** The session belongs to the directory where the history was made, if that is on this machine. */
 function chooseCwd(named: string | undefined): string {
-  return named !== undefined && isFolder(named) ? named : process.cwd();
+  return named !== undefined && isAbsolute(named) && isFolder(named) ? named : process.cwd();
 }
 
+/** False for any text that names no folder, whatever the file says. */
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** The id is made from the content, so an existing session of that id is the same file. */
