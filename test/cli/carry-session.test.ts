@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { fileStore } from "../../src/index.ts";
+import { factsOf } from "../../src/runtime/facts/index.ts";
 import {
   emulatorOf,
   expectNoTrace,
@@ -78,6 +79,23 @@ describe("sessions export and import", () => {
     expectProblem(await run(there, ["sessions", "import", join(here.work, "s.jsonl")]), 2, "session_exists");
     const other = await run(there, ["sessions", "import", join(here.work, "s.jsonl"), "--id", "other"]);
     expect(other).toMatchObject({ code: 0, out: "other\n" });
+  });
+
+  test("bring no rules: whoever made the file could have allowed anything", async () => {
+    const [here, there] = [newPlace(), newPlace()];
+    const id = await session(here);
+    const log = await fileStore(here.sessions).open(id, { mode: "write" });
+    await log.append([{ type: "permission_rule", rule: "run_command", by: "person" }], { durable: true });
+    await log.close();
+    await run(here, ["sessions", "export", id, "-o", "s.jsonl"]);
+    const imported = await run(there, ["sessions", "import", join(here.work, "s.jsonl")]);
+    expect(imported).toMatchObject({ code: 0, out: `${id}\n` });
+    expect(imported.err).toContain("these rules were removed: run_command.");
+    const { events } = await onlyLog(there);
+    expect(factsOf(events).rules.size).toBe(0);
+    expect(readFileSync(join(there.sessions, `${id}.jsonl`), "utf8")).toContain(
+      readFileSync(join(here.sessions, `${id}.jsonl`), "utf8"),
+    );
   });
 
   test("overwrite a file only with --force, and name a folder that does not exist", async () => {

@@ -11,8 +11,10 @@ import { Command } from "commander";
 
 import { codedError, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
 import { FORMATS } from "../../../diagnostics/check/index.ts";
+import { factsOf } from "../../../runtime/facts/index.ts";
 import {
   blobsIn,
+  fileStore,
   holdsWholeLine,
   isBundle,
   parseBundle,
@@ -27,6 +29,7 @@ import { blobsBeside } from "../blobs-beside.ts";
 import type { Finish } from "../command-table.ts";
 import { FORMAT_FLAG, looksLikeLog, parseFormat } from "../history-file.ts";
 import { importOther, reading } from "../import-other.ts";
+import { inertLine } from "../inert-text.ts";
 import { type LongWork, longWork } from "../long-work.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -104,7 +107,27 @@ async function importSession(
   const { length } = bundle.events;
   terminal.stderr.write(`imported ${amount(length, "event")} and ${amount(bundle.blobs.size, "blob")}\n`);
   if (!isBundle(bytes)) tellPlain(bundle, terminal);
+  await dropRules(id, bundle, terminal);
   terminal.stdout.write(`${id}\n`);
+}
+
+/** Whoever wrote the file could have allowed anything in it: only a person here may let calls run without a question. */
+async function dropRules(id: string, { events }: SessionBundle, terminal: Terminal): Promise<void> {
+  const rules = [...factsOf(events).rules.keys()];
+  if (rules.length === 0) return;
+  const log = await fileStore(sessionsFolder()).open(id, { mode: "write" });
+  const removed = rules.map(
+    (rule) => ({ type: "permission_rule", rule, by: "person", removed: true }) as const,
+  );
+  try {
+    await log.append(removed, { durable: true });
+  } finally {
+    await log.close();
+  }
+  const named = rules.map((rule) => inertLine(rule, 600)).join(", ");
+  terminal.stderr.write(
+    `note: the session allowed calls without a question; these rules were removed: ${named}. /allow RULE adds one again\n`,
+  );
 }
 
 /** Adds to a damage report what to do about it before the file has become a session. */
