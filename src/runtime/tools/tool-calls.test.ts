@@ -45,3 +45,12 @@ test("the calls of the given tools have their validated input, live and from the
   const both = await all(toolCalls(session.events(), [weather, other]));
   expect(both).toEqual([paris, { name: "other", callId: expect.any(String) as string, input: { a: 1 } }]);
 });
+
+test("a repaired call has the input that it ran with", async () => {
+  const { session } = await scriptedSession(
+    [{ output: [call("get_weather", '{"city":"Par')] }, { output: [say("done")] }],
+    { tools: [weather], repairArguments: async () => '{"city":"Paris"}' },
+  );
+  const calls = await all(toolCalls(session.send("go"), [weather]));
+  expect(calls.map(({ input }) => input)).toEqual([{ city: "Paris", days: 1 }]);
+});

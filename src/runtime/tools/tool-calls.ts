@@ -7,7 +7,9 @@ import type { Tool, ToolCallOf } from "./tool.ts";
 
 /**
  * Yields the calls of these tools, discriminated by `name`, each with its validated input. Takes a turn, `follow()` or
- * `events()`, of a local or a remote session. Other calls, and calls whose arguments do not fit, are only in the events.
+ * `events()`, of a local or a remote session. A call
+ * whose arguments `repairArguments` repaired has the repaired ones. Other calls, and calls whose arguments do not fit,
+ * are only in the events.
  *
  * @example
  * ```ts
@@ -33,8 +35,11 @@ export async function* toolCalls<const Tools extends readonly Tool[]>(
 ): AsyncGenerator<ToolCallOf<Tools[number]>, void> {
   const registry = createRegistry(tools);
   for await (const event of events) {
-    if (event.type !== "tool_call") continue;
-    const { name } = event;
+    // A call whose arguments were repaired has them in its start.
+    const isCall = event.type === "tool_call";
+    if (!isCall && event.type !== "tool_start") continue;
+    const name = isCall ? event.name : event.tool;
+    if (event.arguments === undefined) continue;
     const parsed = parseArguments(event.arguments);
     const verdict = parsed.ok ? await registry.get(name)?.validate(parsed.value) : undefined;
     if (verdict?.ok === true)
