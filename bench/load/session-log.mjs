@@ -16,7 +16,8 @@ export const API_KEY = "sk-benchmark-0000000000000000";
 export function agentFor(library, { url = NOWHERE, steps = 1, run = () => "done", ...more } = {}) {
   const { createAgent, openai, tool } = library;
   const model = openai(MODEL, { baseUrl: url, apiKey: API_KEY });
-  const read = tool({ ...TOOL, input: TOOL.parameters, access: "read", run });
+  const { name, description, parameters: input } = TOOL;
+  const read = tool({ name, description, input, access: "read", run });
   return createAgent({ model, tools: [read], limits: { maxSteps: steps }, ...more });
 }
 
