@@ -79,6 +79,8 @@ test.concurrent.for([
   ["a program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0xff, 0xfe]), /-i FILE/],
   ["a cut UTF-8 sequence", Buffer.from([0x61, 0xe2, 0x82]), /UTF-8/],
   ["UTF-16 that does not decode", Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x61, 0x00]), /UTF-16/],
+  ["UTF-16 without a byte order mark", Buffer.from("hello", "utf16le"), /iconv/],
+  ["bytes with a NUL that would decode", Buffer.from("abc\0\u0001def"), /UTF-8/],
   ["a TIFF", Buffer.from("II*\0\u0008\0\0\0\u00ff", "latin1"), /PNG/],
 ] as const)("%s on standard input is refused before anything is sent", async ([, input, says]) => {
   const place = newPlace();

@@ -37,7 +37,7 @@ test.concurrent.for([
     "a\nb\n",
     "review this\n\n<stdin>\na\nb\n</stdin>",
   ],
-  ["line separators inside stay", ["-p"], "a\u2028b\r\nc\u0000d", "a\u2028b\r\nc\u0000d"],
+  ["line separators inside stay", ["-p"], "a\u2028b\r\nc\u0001d", "a\u2028b\r\nc\u0001d"],
 ] as const)("%s", async ([, args, input, expected]) => {
   const place = newPlace();
   const { env } = await emulatorOf();

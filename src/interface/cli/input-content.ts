@@ -14,13 +14,17 @@ export function contentOf(bytes: Buffer): Content {
   if (found !== undefined) return found.content;
   const wide = wideText(bytes);
   if (wide !== undefined) return wide;
+  // Text has no NUL; UTF-16 without a byte order mark and many binary formats do, and may still decode as UTF-8.
+  if (bytes.includes(0)) return unusable(NOT_TEXT);
   try {
     // Drops a byte order mark at the start.
     return { kind: "text", text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return unusable("neither text nor a PNG, JPEG, GIF, WebP or PDF");
+    return unusable(NOT_TEXT);
   }
 }
+
+const NOT_TEXT = "neither text nor a PNG, JPEG, GIF, WebP or PDF";
 
 interface Magic {
   readonly starts: (bytes: Buffer) => boolean;
