@@ -145,7 +145,7 @@ describe("a call", () => {
       "asked when the process died",
       { ...call, result: undefined, permission: asked(false) },
       view,
-      ["? edit_file a.ts (+2) · resume to answer"],
+      ["? edit_file a.ts (+2) · /resume to answer"],
     ],
   ] as const)("%s", ([, block, how, rows]) => {
     expect(blockRows(block, 64, how)).toEqual(rows);

@@ -69,7 +69,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
       ...(result.sessions ?? []).map((id) => `session ${inertLine(id, 64)}`),
     ].filter((fact) => fact !== undefined);
   }
-  if (question !== undefined) return [question.waits ? "waits for your answer" : "resume to answer"];
+  if (question !== undefined) return [question.waits ? "waits for your answer" : "/resume to answer"];
   if (block.cut) return ["interrupted"];
   if (!block.generating) return [];
   const ms = view.now - view.since(block.id);
