@@ -20,9 +20,24 @@ test.for([
     const ran = await run(place, args, { env });
     expect([args, ran.code, ran.err]).toEqual([args, 2, expect.stringContaining(why)]);
     expect(ran.err).toContain("[home_invalid]");
-    expect(ran.err.replaceAll(/\s+/g, " ")).toContain("THROUGHLINE_HOME to an absolute path");
+    expect(ran.err.replaceAll(/\s+/g, " ")).toContain("to an absolute path");
   }
   expect(readdirSync(place.work)).toEqual([]);
+});
+
+test("without a usable home, check reads a file, and doctor says what is wrong and ends", async () => {
+  const place = newPlace();
+  writeFileSync(join(place.work, "chat.json"), '[{"role":"user","content":"hi"}]');
+  const checked = await run(place, ["check", "chat.json"], { env: { ...NO_HOME, HOME: "" } });
+  expect([checked.code, checked.err]).toEqual([0, ""]);
+  const doctor = await run(place, ["doctor", "--offline", "--json"], { env: { THROUGHLINE_HOME: "here" } });
+  expect([doctor.code, doctor.err]).toEqual([1, ""]);
+  expect(JSON.parse(doctor.out)).toMatchObject({
+    ok: false,
+    findings: expect.arrayContaining([
+      expect.objectContaining({ status: "bad", fix: expect.stringContaining("home_invalid") as unknown }),
+    ]) as unknown,
+  });
 });
 
 test("config set refuses a model, a provider and a profile that do not exist", async () => {

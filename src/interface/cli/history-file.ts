@@ -89,7 +89,7 @@ export function historyFile(path: string): HistoryFile {
     const full = resolve(path);
     const [folder, id] = [dirname(full), basename(full, ".jsonl")];
     // A file in the sessions folder is a session, even if its content is damaged.
-    const kept = folder === resolve(sessionsFolder()) && SESSION_ID.test(id);
+    const kept = SESSION_ID.test(id) && isSessionsFolder(folder);
     const ours = path.endsWith(".jsonl") && (kept || looksLikeLog(start.toString("utf8")));
     return {
       log: ours ? { folder, id } : undefined,
@@ -106,6 +106,15 @@ export function historyFile(path: string): HistoryFile {
     throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** A file elsewhere can be read even if HOME is unusable, and there is no sessions folder. */
+function isSessionsFolder(folder: string): boolean {
+  try {
+    return folder === resolve(sessionsFolder());
+  } catch {
+    return false;
   }
 }
 

@@ -21,7 +21,10 @@ test.for([
 test.for([
   [{ HOME: "" }, "HOME is empty"],
   [{ HOME: "here", XDG_DATA_HOME: "relative" }, "HOME is a relative path"],
-  [{ THROUGHLINE_HOME: "here", XDG_DATA_HOME: "/data" }, "THROUGHLINE_HOME is a relative path"],
+  [
+    { THROUGHLINE_HOME: "here", XDG_DATA_HOME: "/data" },
+    "THROUGHLINE_HOME is a relative path, so there is no folder for settings and sessions: set it to an absolute path, or unset it",
+  ],
 ] as const)("%j is refused: %s", ([env, why]) => {
   expect(() => sessionsFolder(env)).toThrow(
     expect.objectContaining({ code: "home_invalid", message: expect.stringContaining(why) as unknown }),

@@ -31,7 +31,7 @@ function below(env: Environment, xdg: string | undefined, usual: string): string
   const own = env["THROUGHLINE_HOME"];
   if (own !== undefined && own !== "") {
     if (isAbsolute(own)) return own;
-    throw homeInvalid("THROUGHLINE_HOME is a relative path");
+    throw homeInvalid("THROUGHLINE_HOME is a relative path", "set it to an absolute path, or unset it");
   }
   // A relative XDG path is invalid and ignored, as its specification says.
   const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homeFolder(env), usual);
@@ -53,9 +53,8 @@ function systemHome(): string {
   }
 }
 
-function homeInvalid(why: string): Error {
-  return codedError(
-    "home_invalid",
-    `${why}, so there is no folder for settings and sessions: set HOME to your home folder, or THROUGHLINE_HOME to an absolute path`,
-  );
+const SET_HOME = "set HOME to your home folder, or THROUGHLINE_HOME to an absolute path";
+
+function homeInvalid(why: string, todo = SET_HOME): Error {
+  return codedError("home_invalid", `${why}, so there is no folder for settings and sessions: ${todo}`);
 }

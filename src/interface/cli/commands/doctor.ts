@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 
+import { codeOf } from "../../../base/support/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { checkEndpoints } from "../doctor/check-endpoints.ts";
@@ -49,17 +50,15 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   tell(checkKeys(config));
   if (flags.offline !== true) tell(await checkEndpoints(config, stopped.signal));
   tell(checkProfiles(config));
-  const folder = sessionsFolder();
-  tell(checkFolder(folder));
-  tell(
-    await checkSessions(folder, {
-      signal: stopped.signal,
-      progress: (done, all) => {
-        if (terminal.stderr.isTTY === true && done % 500 === 0)
-          terminal.stderr.write(`read ${done} of ${all}\n`);
-      },
-    }),
-  );
+  const folder = usableFolder();
+  if (folder !== undefined) {
+    tell(checkFolder(folder));
+    const progress = (done: number, all: number): void => {
+      if (terminal.stderr.isTTY === true && done % 500 === 0)
+        terminal.stderr.write(`read ${done} of ${all}\n`);
+    };
+    tell(await checkSessions(folder, { signal: stopped.signal, progress }));
+  }
   const wrong = findings.filter(({ status }) => status === "bad").length;
   if (flags.json === true) {
     printJson(terminal.stdout, { ok: wrong === 0, findings });
@@ -69,6 +68,16 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
     );
   }
   return end() ?? (wrong === 0 ? EXIT.ok : EXIT.turnFailed);
+}
+
+/** Without a usable HOME there is no folder, and the check of the settings has said so. */
+function usableFolder(): string | undefined {
+  try {
+    return sessionsFolder();
+  } catch (error) {
+    if (codeOf(error) === "home_invalid") return undefined;
+    throw error;
+  }
 }
 
 const STATUS_WORDS: Readonly<Record<Finding["status"], string>> = { ok: "ok  ", note: "note", bad: "BAD " };

@@ -36,7 +36,12 @@ export function checkSettings(cwd: string): {
     loaded = loadConfig(cwd);
     userProviders(loaded.values);
   } catch (error) {
-    const fix = `correct it; throughline config schema prints what is allowed (${codeOf(error) ?? "unknown"})`;
+    const code = codeOf(error) ?? "unknown";
+    const todo =
+      code === "home_invalid"
+        ? "correct the variable and run this again"
+        : "correct it; throughline config schema prints what is allowed";
+    const fix = `${todo} (${code})`;
     return { config: {}, findings: [bad("settings", messageOf(error), fix)] };
   }
   const wrong = unusable(loaded.values, ["model", "fallback"]).map(({ name, problem }) =>
