@@ -196,7 +196,7 @@ function reportEnd(result: TurnResult, neededPermission: boolean, model: string,
 }
 
 const NEEDED =
-  "a tool call was denied because it needs permission and no user could be asked; --permissions auto allows tools without asking [permission_needed]";
+  "a tool call was denied because it needs permission and no user could be asked; --allow RULE allows calls like it, --permissions auto allows every call [permission_needed]";
 
 /** Writes the events of the log, plus deltas. The first line is `session`, the last line `result`. */
 async function asJson(
