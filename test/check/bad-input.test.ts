@@ -7,6 +7,7 @@ import {
   FORMATS,
   type FormatName,
   MAX_HISTORY_BYTES,
+  readHistory,
   repairHistory,
 } from "../../src/diagnostics/check/index.ts";
 
@@ -54,7 +55,7 @@ test("bytes that are not text are refused, unless only one line of many is damag
 });
 
 test("a file larger than any history is refused unread", () => {
-  const huge = { length: MAX_HISTORY_BYTES + 1 } as unknown as Uint8Array;
+  const huge = new Uint8Array(MAX_HISTORY_BYTES + 1);
   expect(() => checkHistory(huge)).toThrow(expect.objectContaining({ code: "file_too_large" }));
 });
 
@@ -95,4 +96,46 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a file forced to be %s", (f
       }
     }
   });
+});
+
+describe.each([
+  [
+    "checkHistory",
+    (content: unknown, format?: unknown) => checkHistory(content as string, { format } as never),
+  ],
+  [
+    "repairHistory",
+    (content: unknown, format?: unknown) => repairHistory(content as string, { format } as never),
+  ],
+  [
+    "readHistory",
+    (content: unknown, format?: unknown) => readHistory(content as string, format as FormatName),
+  ],
+] as const)("%s", (name, call) => {
+  test.each([[[{ role: "user", content: "x" }]], [{ messages: [] }], [undefined], [7]])(
+    "refuses a history that is not text: %j",
+    (content) => {
+      expect(() => call(content)).toThrow(
+        expect.objectContaining({
+          code: "input_invalid",
+          message: expect.stringContaining("JSON.stringify") as unknown,
+        }),
+      );
+    },
+  );
+
+  test("refuses an unknown format and suggests a known one", () => {
+    expect(() => call("[]", "chatt")).toThrow(
+      expect.objectContaining({
+        code: "options_invalid",
+        message: expect.stringMatching(`^${name}: format is "chatt".*did you mean "chat"`) as unknown,
+      }),
+    );
+  });
+});
+
+test("an unknown vendor gets a suggestion", () => {
+  expect(() => checkHistory('[{"role":"user","content":"x"}]', { vendor: "depseek" })).toThrow(
+    /did you mean "deepseek"\?$/,
+  );
 });

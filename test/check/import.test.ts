@@ -81,3 +81,10 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, broke
     },
   );
 });
+
+test("refuses arguments in another order", async () => {
+  await expect(importHistory("[]" as never, memoryStore() as never)).rejects.toMatchObject({
+    code: "options_invalid",
+    message: 'importHistory: store is "[]": use a store: fileStore("[]")',
+  });
+});

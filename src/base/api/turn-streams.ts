@@ -1,6 +1,7 @@
 /** A turn in the forms that servers and terminals pass on: its text alone, and a response of server-sent events. */
 
 import { errorInfoOf, type ResponseStart, type SessionEvent } from "../events/index.ts";
+import { aRecord, aText, checkOptions, type OptionChecks } from "../support/index.ts";
 import { eventFrame } from "./event-frame.ts";
 import type { Turn, TurnResponseOptions } from "./turn.ts";
 
@@ -92,8 +93,12 @@ const HEADERS = {
   "x-accel-buffering": "no", // nginx would hold events back
 };
 
+const RESPONSE_OPTIONS: OptionChecks<TurnResponseOptions> = { headers: aRecord(aText, "strings") };
+
 /** The events of a turn as server-sent events, then its result. A reader that leaves does not stop the turn. */
-export function turnResponse(turn: Turn, { headers }: TurnResponseOptions = {}): Response {
+export function turnResponse(turn: Turn, options: TurnResponseOptions = {}): Response {
+  checkOptions("toResponse", options, RESPONSE_OPTIONS);
+  const { headers } = options;
   const frames = framesOf(turn);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({

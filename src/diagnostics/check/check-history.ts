@@ -3,7 +3,13 @@
  * would cause, and what to do. Payloads are not decrypted and not needed.
  */
 
-import { anything, checkOptions, codedError, type OptionChecks } from "../../base/support/index.ts";
+import {
+  anything,
+  checkOptions,
+  codedError,
+  didYouMean,
+  type OptionChecks,
+} from "../../base/support/index.ts";
 import {
   CHAT_VENDORS,
   type ChatTraits,
@@ -13,7 +19,7 @@ import {
 } from "../../runtime/rules/index.ts";
 import { type Finding, findingsOf } from "./findings.ts";
 import { openHistory } from "./formats/index.ts";
-import type { FormatName } from "./formats/names.ts";
+import { aFormat, type FormatName } from "./formats/names.ts";
 import type { History, HistoryDialect } from "./history.ts";
 import { textMember } from "./json-text.ts";
 import { keptByServer, notJudged } from "./server-state.ts";
@@ -26,9 +32,9 @@ export interface HistoryOptions {
   readonly vendor?: string | undefined;
 }
 
-// An unknown format or vendor has an error code of its own.
+// An unknown vendor has an error code of its own.
 export const HISTORY_OPTIONS = {
-  format: anything,
+  format: aFormat,
   vendor: anything,
 } satisfies OptionChecks<HistoryOptions>;
 
@@ -104,7 +110,7 @@ function traitsOf(vendor: string | undefined, model: string | undefined): ChatTr
   if (Object.hasOwn(CHAT_VENDORS, name)) return CHAT_VENDORS[name as keyof typeof CHAT_VENDORS];
   throw codedError(
     "vendor_unknown",
-    `unknown vendor "${name}"; use one of ${Object.keys(CHAT_VENDORS).join(", ")}`,
+    `unknown vendor "${name}"; use one of ${Object.keys(CHAT_VENDORS).join(", ")}${didYouMean(name, Object.keys(CHAT_VENDORS))}`,
   );
 }
 

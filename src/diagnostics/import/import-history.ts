@@ -9,6 +9,7 @@ import type { EventDraft, LoggedEvent, Origin } from "../../base/events/index.ts
 import {
   aChoice,
   aText,
+  checkArgument,
   checkOptions,
   type Clock,
   createIdSource,
@@ -19,7 +20,14 @@ import {
 } from "../../base/support/index.ts";
 import { type AppendDraft, memoryStore, type Store } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
-import { aModel, planRepair, previewFromLog, settingsFor, titleOf } from "../../runtime/session/index.ts";
+import {
+  aModel,
+  aStore,
+  planRepair,
+  previewFromLog,
+  settingsFor,
+  titleOf,
+} from "../../runtime/session/index.ts";
 import { type AnswerEntry, FORMATS, type FormatName, type ReadHistory, readHistory } from "../check/index.ts";
 import { type EventCounts, sessionEvents } from "./session-events.ts";
 
@@ -83,6 +91,7 @@ export async function importHistory(
   content: string | Uint8Array,
   options: ImportHistoryOptions = {},
 ): Promise<ImportedHistory> {
+  checkArgument("importHistory", "store", store, aStore);
   checkOptions("importHistory", options, OPTIONS);
   const { id, events, blobs, report } = await historySession(content, options);
   await store.create(id, { events, blobs });

@@ -3,7 +3,7 @@
  * `x-emulator-fault`, by `--fault` and by scenario files.
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { didYouMean, ThroughlineError } from "../../base/support/index.ts";
 import type { Fault, FaultName, FaultPoint } from "./fault.ts";
 
 interface Arguments {
@@ -100,9 +100,10 @@ function parseFault(text: string): Fault {
   const args: Arguments = { name, first, named };
   if (/^[45]\d\d$/.test(name)) return httpFault(args, Number(name)); // `429` is short for `http=429`
   if (!isFaultName(name)) {
+    const meant = didYouMean(name, faultNames);
     throw invalid(
       name,
-      `is not a fault; use one of: ${faultNames.join(", ")}, or an HTTP status such as 429`,
+      `is not a fault${meant === "" ? "; use" : `${meant} Use`} one of: ${faultNames.join(", ")}, or an HTTP status such as 429`,
     );
   }
   return readers[name](args);

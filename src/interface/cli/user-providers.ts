@@ -3,7 +3,7 @@
  * data: dialect, base URL, the variable that holds its key, headers, and a profile, which may also be in the settings.
  */
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, didYouMean } from "../../base/support/index.ts";
 import { modelFrom, priced, type Provider } from "../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../runtime/providers/index.ts";
 import type { ConfigValues, ProviderConfig } from "../config/index.ts";
@@ -86,7 +86,7 @@ function builtIn(name: string, config: ConfigValues): Profile {
   const names = [...Object.keys(PROFILES), ...Object.keys(config.profiles ?? {})];
   throw codedError(
     "profile_unknown",
-    `unknown profile "${name}"; use one of ${[...new Set(names)].join(", ")}`,
+    `unknown profile "${name}"; use one of ${[...new Set(names)].join(", ")}${didYouMean(name, names)}`,
   );
 }
 

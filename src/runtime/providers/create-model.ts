@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 
 import { type Capabilities, asEffort, type Effort, type Profile } from "../../base/events/index.ts";
 import type { JsonObject } from "../../base/support/index.ts";
-import { codedError, messageOf } from "../../base/support/index.ts";
+import { codedError, didYouMean, messageOf } from "../../base/support/index.ts";
 import { capabilitiesOf, profileFor, takesReasoningParameters } from "./capabilities.ts";
 import { driverOf } from "./dialects.ts";
 import { PROFILES } from "./profiles/index.ts";
@@ -123,7 +123,7 @@ function namedProfile(profile: string | Profile): Profile {
   if (known !== undefined) return known;
   throw codedError(
     "profile_unknown",
-    `unknown profile "${profile}"; use one of ${Object.keys(PROFILES).join(", ")}`,
+    `unknown profile "${profile}"; use one of ${Object.keys(PROFILES).join(", ")}${didYouMean(profile, Object.keys(PROFILES))}`,
   );
 }
 

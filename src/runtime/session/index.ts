@@ -10,7 +10,7 @@ export { previewFromLog } from "./previews.ts";
 export { describeSession } from "./describe-session.ts";
 export { readFacts } from "./read-facts.ts";
 export { rebuildRequest } from "./rebuild.ts";
-export { aModel } from "./option-checks.ts";
+export { aModel, aStore } from "./option-checks.ts";
 export { settingsFor } from "./settings.ts";
 export { titleOf } from "./title.ts";
 export type {

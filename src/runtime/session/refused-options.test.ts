@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 
 import { memoryStore } from "../log/index.ts";
-import { emulator } from "../models/index.ts";
+import { emulator, openaiChat } from "../models/index.ts";
 import { tool } from "../tools/index.ts";
 import { createAgent } from "./index.ts";
 import type { Session } from "./types.ts";
@@ -113,4 +113,19 @@ test("keepLastTurns refuses a text", async () => {
   await session.send("Hello").result();
   await expect(session.keepLastTurns("2" as never)).rejects.toMatchObject({ code: "keep_turns_invalid" });
   await session.close();
+});
+
+test.each([
+  [{ heders: {} }, 'toResponse: unknown option "heders"; did you mean "headers"?'],
+  [{ headers: 5 }, "toResponse: headers is a number: use an object of strings"],
+])("toResponse refuses %j", async (options, message) => {
+  const session = await createAgent({ model }).open();
+  const turn = session.send("Hello");
+  expect(() => turn.toResponse(options as never)).toThrow(refused(message));
+  await turn.result();
+  await session.close();
+});
+
+test("a mistyped profile gets a suggestion", () => {
+  expect(() => openaiChat("m", { profile: "deepsek" as never })).toThrow(/did you mean "deepseek"\?$/);
 });

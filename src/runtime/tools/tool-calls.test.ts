@@ -54,3 +54,24 @@ test("a repaired call has the input that it ran with", async () => {
   const calls = await all(toolCalls(session.send("go"), [weather]));
   expect(calls.map(({ input }) => input)).toEqual([{ city: "Paris", days: 1 }]);
 });
+
+test.each([
+  [[undefined, [weather]], "toolCalls: events is undefined: use a turn"],
+  [[[], [weather]], "toolCalls: events is an array: use a turn"],
+])("refuses wrong arguments (%#)", async (given, message) => {
+  const call = toolCalls as (...args: readonly unknown[]) => AsyncIterable<unknown>;
+  await expect(all(call(...given))).rejects.toThrow(
+    expect.objectContaining({
+      code: "options_invalid",
+      message: expect.stringContaining(message) as unknown,
+    }),
+  );
+});
+
+test("refuses a missing list of tools", async () => {
+  const { session } = await scriptedSession([], { tools: [] });
+  const call = toolCalls as (...args: readonly unknown[]) => AsyncIterable<unknown>;
+  await expect(all(call(session.events()))).rejects.toThrow(
+    "toolCalls: tools is undefined: use an array of tools",
+  );
+});

@@ -1,6 +1,7 @@
 /** The calls in a stream of events, typed by their tools. */
 
 import type { SessionEvent } from "../../base/events/index.ts";
+import { aList, anObject, checkArgument, isObject, type OptionCheck } from "../../base/support/index.ts";
 import { parseArguments } from "./arguments.ts";
 import { createRegistry } from "./registry.ts";
 import type { Tool, ToolCallOf } from "./tool.ts";
@@ -33,6 +34,8 @@ export async function* toolCalls<const Tools extends readonly Tool[]>(
   events: AsyncIterable<SessionEvent>,
   tools: Tools,
 ): AsyncGenerator<ToolCallOf<Tools[number]>, void> {
+  checkArgument("toolCalls", "events", events, someEvents);
+  checkArgument("toolCalls", "tools", tools, aList(anObject, "tools"));
   const registry = createRegistry(tools);
   for await (const event of events) {
     // A call whose arguments were repaired has them in its start.
@@ -46,3 +49,9 @@ export async function* toolCalls<const Tools extends readonly Tool[]>(
       yield { name, callId: event.callId, input: verdict.value } as ToolCallOf<Tools[number]>;
   }
 }
+
+const someEvents: OptionCheck = (value) =>
+  isObject(value) &&
+  typeof (value as { [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === "function"
+    ? undefined
+    : "a turn, session.events() or session.follow()";

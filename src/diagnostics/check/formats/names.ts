@@ -1,5 +1,7 @@
 /** The known formats of histories. */
 
+import { aChoice } from "../../../base/support/index.ts";
+
 /** The known formats of histories, with a description of each. */
 export const FORMATS = {
   responses: "OpenAI Responses: an input array, or a request with one",
@@ -21,3 +23,5 @@ export type FormatName = keyof typeof FORMATS;
 export function isFormatName(name: string): name is FormatName {
   return Object.hasOwn(FORMATS, name);
 }
+
+export const aFormat = aChoice(...Object.keys(FORMATS));

@@ -10,6 +10,12 @@ const MAX_DEPTH = 512;
 export const NOT_TEXT = "\uFFFD";
 
 export function readText(content: string | Uint8Array): string {
+  // A history that is already parsed is the likely mistake.
+  if (typeof content !== "string" && !(content instanceof Uint8Array))
+    throw invalid(
+      "input_invalid",
+      "the history must be its JSON text or its bytes: pass JSON.stringify(history)",
+    );
   if (content.length > MAX_HISTORY_BYTES) {
     throw invalid(
       "file_too_large",

@@ -4,6 +4,7 @@
  */
 
 import {
+  checkArgument,
   codedError,
   isObject,
   sliceArray,
@@ -12,7 +13,7 @@ import {
   tryParseJson,
 } from "../../../base/support/index.ts";
 import { openHistory } from "../formats/index.ts";
-import { FORMATS, type FormatName } from "../formats/names.ts";
+import { aFormat, FORMATS, type FormatName } from "../formats/names.ts";
 import type { History } from "../history.ts";
 import { textMember } from "../json-text.ts";
 import { readAgentsSdk } from "./agents-sdk.ts";
@@ -64,6 +65,7 @@ const READ: Readonly<Record<FormatName, (text: string, left: LeftOutList, histor
  * `input_invalid`, `history_damaged` or `history_version_unknown`.
  */
 export function readHistory(content: string | Uint8Array, format?: FormatName): ReadHistory {
+  if (format !== undefined) checkArgument("readHistory", "format", format, aFormat);
   const history = openHistory(content, format);
   const { text, version, damage } = history;
   const [first] = damage;
