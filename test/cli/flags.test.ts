@@ -238,7 +238,7 @@ describe("--permissions", () => {
     const ran = await run(place, ["-p", prompt], { env });
     expect(ran.code).toBe(3);
     expect(ran.err).toMatch(
-      /\nthroughline: [^\n]*no user could be asked; --permissions auto [^\n]*\[permission_needed\]\n$/,
+      /\nthroughline: [^\n]*no user could be asked; --allow RULE [^\n]*\[permission_needed\]\n$/,
     );
   });
 
