@@ -59,8 +59,8 @@ test.each([
   [[undefined, [weather]], "toolCalls: events is undefined: use a turn"],
   [[[], [weather]], "toolCalls: events is an array: use a turn"],
 ])("refuses wrong arguments (%#)", async (given, message) => {
-  const call = toolCalls as (...args: readonly unknown[]) => AsyncIterable<unknown>;
-  await expect(all(call(...given))).rejects.toThrow(
+  const untyped = toolCalls as (...args: readonly unknown[]) => AsyncIterable<unknown>;
+  await expect(all(untyped(...given))).rejects.toThrow(
     expect.objectContaining({
       code: "options_invalid",
       message: expect.stringContaining(message) as unknown,
@@ -70,8 +70,8 @@ test.each([
 
 test("refuses a missing list of tools", async () => {
   const { session } = await scriptedSession([], { tools: [] });
-  const call = toolCalls as (...args: readonly unknown[]) => AsyncIterable<unknown>;
-  await expect(all(call(session.events()))).rejects.toThrow(
+  const untyped = toolCalls as (...args: readonly unknown[]) => AsyncIterable<unknown>;
+  await expect(all(untyped(session.events()))).rejects.toThrow(
     "toolCalls: tools is undefined: use an array of tools",
   );
 });
