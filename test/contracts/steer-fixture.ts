@@ -27,10 +27,7 @@ export function waitingTool(): {
   return { tool, started: started.promise, finish: () => finish.open() };
 }
 
-export const SCRIPT = [
-  { output: [think("T"), call("wait")] },
-  { output: [think("U"), say("first")] },
-] as const;
+const SCRIPT = [{ output: [think("T"), call("wait")] }, { output: [think("U"), say("first")] }] as const;
 
 export async function steeredSession(
   more: Parameters<typeof scriptedSession>[1] = {},

@@ -12,6 +12,7 @@ import {
   type OptionCheck,
   type OptionChecks,
 } from "../../base/support/index.ts";
+import { aStore } from "../../runtime/session/index.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { ServerOptions } from "./start-server.ts";
 
@@ -19,12 +20,6 @@ const anAgent: OptionCheck = (value) =>
   typeof value === "function" || (isObject(value) && typeof value["open"] === "function")
     ? undefined
     : "an agent from createAgent(…), or a function that returns one";
-
-const aStore: OptionCheck = (value) => {
-  if (typeof value === "string") return `a store: fileStore(${JSON.stringify(value)})`;
-  const fits = isObject(value) && typeof value["open"] === "function" && typeof value["list"] === "function";
-  return fits ? undefined : "a store: fileStore(…) or memoryStore()";
-};
 
 const limit = aNumber(0);
 

@@ -4,8 +4,8 @@
  */
 
 const CODES = {
-  api_key_failed: "final",
   allow_rule_invalid: "final",
+  api_key_failed: "final",
   api_key_invalid: "final",
   api_key_missing: "final",
   api_key_refused: "final",
@@ -155,6 +155,7 @@ const CODES = {
   request_imported: "final",
   request_refused: "final",
   request_unknown: "final",
+  rule_not_found: "final",
   rule_violation: "final",
   scenario_invalid: "final",
   scenario_missing: "final",
@@ -162,7 +163,6 @@ const CODES = {
   schema_file_invalid: "final",
   schema_invalid: "final",
   secret_too_short: "final",
-  rule_not_found: "final",
   seq_unknown: "final",
   server_error: "final",
   server_stopping: "retryable",

@@ -70,7 +70,6 @@ export {
   type OptionCheck,
   type OptionChecks,
   shown,
-  wrongValue,
 } from "./options.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { readProblem } from "./read-problem.ts";

@@ -49,11 +49,6 @@ export function nested(checks: AnyChecks): OptionCheck {
   };
 }
 
-/** The error for a wrong value that no table describes, in the same words. */
-export function wrongValue(where: string, name: string, value: unknown, use: string): ThroughlineError {
-  return refused({ where, path: name, code: "options_invalid" }, value, use);
-}
-
 /** Throws unless the check accepts the value: for an argument that is not part of an options object. */
 export function checkArgument(where: string, name: string, value: unknown, check: OptionCheck): void {
   const place: OptionPlace = { where, path: name, code: "options_invalid" };

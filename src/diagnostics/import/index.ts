@@ -3,7 +3,6 @@
 export {
   historySession,
   type HistorySession,
-  type HistorySessionOptions,
   type ImportedHistory,
   importHistory,
   type ImportHistoryOptions,
