@@ -81,6 +81,27 @@ describe("sessions export and import", () => {
     expect(other).toMatchObject({ code: 0, out: "other\n" });
   });
 
+  test("carry a session through a pipe", async () => {
+    const [here, there] = [newPlace(), newPlace()];
+    const id = await session(here);
+    const { out: input } = await run(here, ["sessions", "export", id]);
+    const imported = await runWith(there, ["sessions", "import", "-"], { input });
+    expect(imported).toMatchObject({ code: 0, out: `${id}\n` });
+    expect(readFileSync(join(there.sessions, `${id}.jsonl`))).toEqual(
+      readFileSync(join(here.sessions, `${id}.jsonl`)),
+    );
+    const chat = '[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]';
+    const other = await runWith(there, ["sessions", "import", "-"], { input: chat });
+    expect(other).toMatchObject({ code: 0, out: expect.stringMatching(/^imported_/) as unknown });
+    expectProblem(await runWith(there, ["sessions", "import", "-"], { input: "" }), 2, "input_empty");
+    const torn = await runWith(there, ["sessions", "import", "-", "--id", "torn"], {
+      input: input.slice(0, -40),
+    });
+    expectProblem(torn, 2, "bundle_damaged");
+    expect(torn.err).toContain("standard input is not a complete session");
+    expectProblem(await runWith(there, ["sessions", "import", "-"], { input: "text" }), 2, "input_invalid");
+  });
+
   test("bring no rules: whoever made the file could have allowed anything", async () => {
     const [here, there] = [newPlace(), newPlace()];
     const id = await session(here);

@@ -32,16 +32,24 @@ export interface ImportOtherFlags {
   readonly from?: string | undefined;
 }
 
+/** Where the bytes come from. */
+export interface ImportSource {
+  /** The path of the file, or how messages name standard input. */
+  readonly name: string;
+  /** The bytes of standard input. */
+  readonly piped?: Buffer | undefined;
+}
+
 export async function importOther(
-  file: string,
+  source: ImportSource,
   flags: ImportOtherFlags,
   terminal: Terminal,
   { signal, tell }: LongWork,
 ): Promise<void> {
   const from = flags.from === undefined ? undefined : modelWithKey(flags.from);
-  const bytes = reading(file, () => historyBytes(file));
+  const bytes = source.piped ?? reading(source.name, () => historyBytes(source.name));
   await tell("read", bytes.length, bytes.length);
-  const { id, events, blobs, report } = await prepared(file, bytes, flags, from);
+  const { id, events, blobs, report } = await prepared(source, bytes, flags, from);
   const store = memoryStore();
   await store.create(id, { events, blobs });
   const log = await store.open(id, { mode: "read" });
@@ -64,7 +72,7 @@ function modelWithKey(name: string): Model {
 }
 
 async function prepared(
-  file: string,
+  { name: file, piped }: ImportSource,
   bytes: Uint8Array,
   { id, format }: ImportOtherFlags,
   from: Model | undefined,
@@ -75,7 +83,7 @@ async function prepared(
     if (!isThroughlineError(error)) throw error;
     const next =
       error.code === "history_damaged"
-        ? `. Repair a copy with throughline repair ${file}, and import that`
+        ? `. Repair a copy with throughline repair ${piped === undefined ? file : "FILE"}, and import that`
         : "";
     throw codedError(error.code, `${file}: ${messageOf(error)}${next}. Nothing was written`, error);
   }

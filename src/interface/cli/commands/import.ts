@@ -27,8 +27,8 @@ import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
 import { blobsBeside } from "../blobs-beside.ts";
 import type { Finish } from "../command-table.ts";
-import { FORMAT_FLAG, looksLikeLog, parseFormat } from "../history-file.ts";
-import { importOther, reading } from "../import-other.ts";
+import { FORMAT_FLAG, looksLikeLog, parseFormat, pipedHistory, STDIN } from "../history-file.ts";
+import { importOther, type ImportSource, reading } from "../import-other.ts";
 import { inertLine } from "../inert-text.ts";
 import { type LongWork, longWork } from "../long-work.ts";
 import type { Terminal } from "../terminal.ts";
@@ -44,7 +44,7 @@ export function importCommand(terminal: Terminal, finish: Finish): Command {
     .description("Import a session: an exported JSONL file, a copied log, or another tool's history")
     .argument(
       "<file>",
-      "a file that sessions export wrote, the .jsonl log of a session, or another tool's history",
+      "a file that sessions export wrote, the .jsonl log of a session, or another tool's history; - reads standard input",
     )
     .option("--id <id>", "give the imported session this id (default: its own, or one made from the content)")
     .option(
@@ -63,39 +63,44 @@ ${Object.entries(FORMATS)
 Examples:
   throughline sessions import session.jsonl                 restore an exported session
   throughline sessions import rollout.jsonl                 continue a Codex rollout
+  ssh HOST throughline sessions export ID | throughline sessions import -
   throughline sessions import chat.json --from openai/gpt-5.6   … and send its reasoning back to your account`,
     )
     .action(async (file: string, flags: ImportFlags) => {
-      finish(await longWork(terminal, (work) => importFile(file, flags, terminal, work)));
+      // Before the signals are caught, so that Ctrl-C ends a wait for the pipe.
+      const piped = file === "-" ? await pipedHistory(file, {}, terminal) : undefined;
+      const source = { name: piped === undefined ? file : STDIN, piped };
+      finish(await longWork(terminal, (work) => importFile(source, flags, terminal, work)));
     });
 }
 
 async function importFile(
-  file: string,
+  source: ImportSource,
   flags: ImportFlags,
   terminal: Terminal,
   work: LongWork,
 ): Promise<void> {
   const format = parseFormat(flags.format);
-  if (format === undefined && isOurs(file)) {
+  if (format === undefined && isOurs(source)) {
     if (flags.from !== undefined)
       throw codedError(
         "usage",
         "--from is for another tool's history; an exported session knows who made it",
       );
-    await importSession(file, flags, terminal, work);
-  } else await importOther(file, { ...flags, format }, terminal, work);
+    await importSession(source, flags, terminal, work);
+  } else await importOther(source, { ...flags, format }, terminal, work);
 }
 
 async function importSession(
-  file: string,
+  source: ImportSource,
   flags: ImportFlags,
   terminal: Terminal,
   { signal, tell }: LongWork,
 ): Promise<void> {
-  const bytes = reading(file, () => readWholeFile(file, file));
+  const { name, piped } = source;
+  const bytes = piped ?? reading(name, () => readWholeFile(name, name));
   await tell("read", bytes.length, bytes.length);
-  const bundle = sessionIn(file, bytes);
+  const bundle = sessionIn(source, bytes);
   const [first] = bundle.events;
   const own = first?.type === "session_start" ? first.session : "";
   const id = flags.id ?? own;
@@ -131,10 +136,11 @@ async function dropRules(id: string, { events }: SessionBundle, terminal: Termin
 }
 
 /** Adds to a damage report what to do about it before the file has become a session. */
-function sessionIn(file: string, bytes: Buffer): SessionBundle {
+function sessionIn({ name: file, piped }: ImportSource, bytes: Buffer): SessionBundle {
   try {
     if (isBundle(bytes)) return parseBundle(bytes);
     const plain = parsePlainLog(bytes, new Map());
+    if (piped !== undefined) return plain;
     const beside = blobsBeside(file);
     const named = blobsIn(plain.events).filter((name) => beside.has(name));
     return { ...plain, blobs: new Map(named.map((name) => [name, beside.get(name) ?? Buffer.alloc(0)])) };
@@ -142,7 +148,7 @@ function sessionIn(file: string, bytes: Buffer): SessionBundle {
     if (!isThroughlineError(error) || !["bundle_damaged", "log_damaged"].includes(error.code)) throw error;
     const { line, byte, problem } = error.details;
     const remedy = holdsWholeLine(bytes)
-      ? `Export it again, or save the undamaged part with throughline repair ${file} -o NEW.jsonl and import that`
+      ? `Export it again, or save the undamaged part with throughline repair ${piped === undefined ? file : "FILE"} -o NEW.jsonl and import that`
       : "No line of it is complete: export it again, or use another copy";
     throw new ThroughlineError({
       code: error.code,
@@ -169,7 +175,8 @@ function tellPlain({ events, blobs }: SessionBundle, terminal: Terminal): void {
  * Whether the file is an export or a log of ours. An empty file, or one of zeros, is a session that a crash damaged. So
  * is anything in the sessions folder.
  */
-function isOurs(file: string): boolean {
+function isOurs({ name: file, piped }: ImportSource): boolean {
+  if (piped !== undefined) return looksLikeLog(piped.toString("utf8", 0, START_BYTES));
   return reading(file, () => {
     const start = startOf(file);
     if (dirname(resolve(file)) === resolve(sessionsFolder())) return true;
@@ -177,12 +184,14 @@ function isOurs(file: string): boolean {
   });
 }
 
+const START_BYTES = 4096;
+
 /** Without waiting for the other end of a pipe. */
 function startOf(file: string): string {
   const open = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!fstatSync(open).isFile()) throw new Error("not a regular file");
-    const start = Buffer.alloc(4096);
+    const start = Buffer.alloc(START_BYTES);
     return start.toString("utf8", 0, readSync(open, start, 0, start.length, 0));
   } finally {
     closeSync(open);
