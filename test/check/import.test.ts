@@ -88,3 +88,14 @@ test("refuses arguments in another order", async () => {
     message: 'importHistory: store is "[]": use a store: fileStore("[]")',
   });
 });
+
+test("an answer with very many calls is read in linear time", { timeout: 20_000 }, async () => {
+  const ids = Array.from({ length: 40_000 }, (_, n) => `call_${n}`);
+  const text = JSON.stringify([
+    { role: "user", content: "Look at everything." },
+    { role: "assistant", content: ids.map((id) => ({ type: "tool_use", id, name: "look", input: {} })) },
+    { role: "user", content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: id })) },
+  ]);
+  const report = await importHistory(memoryStore(), text);
+  expect(report).toMatchObject({ responses: 1, openCalls: 0, lostResults: 0 });
+});

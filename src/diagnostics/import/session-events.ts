@@ -111,26 +111,24 @@ class EventWriter {
   /** Gives each result to the nearest call before it that has none, or else to the first one after it. */
   #matched(): ReadonlyMap<AnswerEntry, Answer> {
     const answers = new Map<AnswerEntry, Answer>();
-    const calls: Call[] = [];
-    const early: ResultEntry[] = [];
+    const open = new Map<string, Call[]>();
+    const early = new Map<string, ResultEntry[]>();
     for (const entry of this.#entries) {
       if (entry.kind === "answer") {
         const answer = answerOf(entry);
         answers.set(entry, answer);
         for (const call of answer.calls) {
-          const at = early.findIndex(({ callId }) => callId === call.rawId);
-          const [result] = at === -1 ? [] : early.splice(at, 1);
-          if (result !== undefined) call.result = result;
+          const result = early.get(call.rawId)?.shift();
+          if (result === undefined) listOf(open, call.rawId).push(call);
+          else call.result = result;
         }
-        calls.push(...answer.calls);
       } else if (entry.kind === "result") {
-        const open = calls.findLast(({ rawId, result }) => rawId === entry.callId && result === undefined);
-        const first = firstOfItsAnswer(open, calls);
-        if (first === undefined) early.push(entry);
-        else first.result = entry;
+        const call = takeCall(open.get(entry.callId) ?? []);
+        if (call === undefined) listOf(early, entry.callId).push(entry);
+        else call.result = entry;
       }
     }
-    this.#counts.lostResults = early.length;
+    this.#counts.lostResults = [...early.values()].reduce((sum, { length }) => sum + length, 0);
     return answers;
   }
 
@@ -250,13 +248,17 @@ class EventWriter {
   }
 }
 
-function firstOfItsAnswer(open: Call | undefined, calls: readonly Call[]): Call | undefined {
-  if (open === undefined) return undefined;
-  // Calls of one answer that share an id get their results in order.
-  let at = calls.indexOf(open);
-  for (let index = at - 1; calls[index]?.entry === open.entry; index -= 1)
-    if (calls[index]?.rawId === open.rawId && calls[index]?.result === undefined) at = index;
-  return calls[at];
+/** Takes the last call out of the list; of several calls of one answer, the first. */
+function takeCall(calls: Call[]): Call | undefined {
+  let at = calls.length - 1;
+  while (at > 0 && calls[at - 1]?.entry === calls[at]?.entry) at -= 1;
+  return calls.splice(Math.max(0, at), 1)[0];
+}
+
+function listOf<T>(lists: Map<string, T[]>, key: string): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 /** Two calls of one answer with one id would share a result, so the later one gets its index appended, as in a stream. */
@@ -271,14 +273,11 @@ function answerOf(entry: AnswerEntry): Answer {
     calls.push({ entry, callId, rawId: rawIdOf(item, dialect) });
     return callId === item.callId ? item : { ...item, callId };
   });
-  return { items: drafts, calls: calls.filter(({ callId }) => !ranByProvider(drafts, callId)) };
+  const answered = new Set(drafts.map((item) => (item.type === "hosted_item" ? item.answers : undefined)));
+  return { items: drafts, calls: calls.filter(({ callId }) => !answered.has(callId)) }; // the provider ran those
 }
 
 function rawIdOf(item: Extract<ItemDraft, { readonly type: "tool_call" }>, dialect: Dialect): string {
   if (dialect !== "openai-chat") return item.callId;
   return stringOf(objectOf(tryParseJson(item.item))["id"]) ?? item.callId;
-}
-
-function ranByProvider(items: readonly ItemDraft[], callId: string): boolean {
-  return items.some((item) => item.type === "hosted_item" && item.answers === callId);
 }
