@@ -253,3 +253,9 @@ test.for([
     }),
   );
 });
+
+test("an error does not repeat a rule that is as long as a request", () => {
+  expect(() => parseRule(`run_command:${"a".repeat(1_000_000)}`, tools)).toThrow(
+    expect.objectContaining({ message: expect.stringMatching(/^.{1,700}$/) as string }),
+  );
+});

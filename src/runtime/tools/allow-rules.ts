@@ -32,7 +32,7 @@ export function parseRule(text: string, tools: readonly RuledTool[]): AllowRule 
   if (tool === undefined) {
     const names = tools.map((one) => one.name);
     const known = names.length === 0 ? "" : `; available are: ${names.join(", ")}`;
-    throw ruleInvalid(text, `there is no tool "${name}"${didYouMean(name, names) || known}`);
+    throw ruleInvalid(text, `there is no tool ${JSON.stringify(name)}${didYouMean(name, names) || known}`);
   }
   if (colon === -1) return { text, tool: name, parts: undefined };
   if (tool.ruleOn === undefined)
@@ -159,5 +159,6 @@ function fits(text: string, parts: readonly string[]): boolean {
 }
 
 function ruleInvalid(text: unknown, problem: string): Error {
-  return codedError("allow_rule_invalid", `the rule ${JSON.stringify(text)}: ${problem}`);
+  const shown = typeof text === "string" ? text.slice(0, MAX_RULE) : text; // it may be as long as a request
+  return codedError("allow_rule_invalid", `the rule ${JSON.stringify(shown)}: ${problem}`);
 }
