@@ -23,6 +23,12 @@ describe("rendered Markdown", () => {
     );
   });
 
+  test("shows invisible characters that are written as references", () => {
+    expect(answerHtml("a &#x202E;b &#8203;c &rlm;d &copy; e")).toBe(
+      String.raw`<p>a \u{202E}b \u{200B}c &amp;rlm;d &copy; e</p>` + "\n",
+    );
+  });
+
   test("answers in Arabic, emoji and code of any language stay text", () => {
     expect(answerHtml("مرحبا 👋🏽 `x`")).toBe("<p>مرحبا 👋🏽 <code>x</code></p>\n");
   });

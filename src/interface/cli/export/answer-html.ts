@@ -6,6 +6,8 @@
 
 import { Marked, type RendererObject, type Tokens } from "marked";
 
+import { inert } from "../inert-text.ts";
+
 /** Longer texts, and texts that the parser cannot take (thousands of nested quotes), are shown as they are. */
 const MAX_LENGTH = 200_000;
 /** The page's own headings are h1 and h2. */
@@ -69,7 +71,7 @@ const renderer: RendererObject = {
   text(token) {
     return "tokens" in token && token.tokens !== undefined
       ? this.parser.parseInline(token.tokens)
-      : escapeHtml(token.text, true);
+      : escapeHtml(inert(token.text), true); // the parser has decoded references by number
   },
 };
 
@@ -89,10 +91,14 @@ function isWebAddress(href: string): boolean {
   return /^https?:\/\/[^\s"'<>`]+$/i.test(href) && URL.canParse(href);
 }
 
+/** References to characters that a reader sees. Others could hide or reorder text, which `inert` prevents elsewhere. */
+const REFERENCE =
+  /&(?!(?:amp|lt|gt|quot|apos|#39|nbsp|copy|reg|trade|hellip|mdash|ndash|times|deg|euro|bull|middot|rarr|larr|[lr][sd]quo|[lr]aquo);)/g;
+
 /** `keepEntities` leaves references such as `&amp;` as they are, which Markdown allows in text. */
 export function escapeHtml(text: string, keepEntities = false): string {
   return text
-    .replaceAll(keepEntities ? /&(?!(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|\w{1,31});)/g : /&/g, "&amp;")
+    .replaceAll(keepEntities ? REFERENCE : /&/g, "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;")
