@@ -113,6 +113,12 @@ test.concurrent.for([
     "server_unreachable",
     "nothing listens there",
   ],
+  [
+    "a --server that does not run",
+    ["--server", "http://127.0.0.1:47001", "-p", "hi"],
+    "server_unreachable",
+    "it refused the connection",
+  ],
 ] as const)("%s: plain words, no text of the system", async ([, args, code, says]) => {
   const place = newPlace();
   place.write("plain.txt", "x");

@@ -105,3 +105,9 @@ test("an answer that the provider did not finish is not called a limit", async (
   expect(ran.code).toBe(4);
   expect(ran.err).toContain("throughline: the turn ended without a complete answer: empty_response\n");
 });
+
+test("a mistyped --permissions gets a suggestion", async () => {
+  const ran = await run(newPlace(), ["--permissions", "readonly", "-p", "hi"]);
+  expectProblem(ran, 2, "permissions_invalid");
+  expect(ran.err).toContain('did you mean "read-only"?');
+});

@@ -117,8 +117,17 @@ export class Http {
 /** Node's fetch says only "fetch failed"; the cause has the reason. */
 function reasonOf(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
+  const plain = PLAIN_REASONS[codeOf(cause) ?? ""];
+  if (plain !== undefined) return plain;
   return cause instanceof Error && cause.message !== "" ? cause.message : messageOf(error);
 }
+
+const PLAIN_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "it refused the connection. Is a server running there? Start one with throughline serve",
+  ENOTFOUND: "there is no host of this name",
+  EAI_AGAIN: "the name of the host could not be looked up",
+  ECONNRESET: "it closed the connection",
+};
 
 /** Ports of other services, which `fetch` refuses to use (https://fetch.spec.whatwg.org/#bad-port). */
 const BAD_PORT = "bad port";

@@ -74,11 +74,11 @@ export class Fields {
   }
 
   text(name: string): string | undefined {
-    return this.#typed(name, "string", (value) => (typeof value === "string" ? value : undefined));
+    return this.#typed(name, "a string", (value) => (typeof value === "string" ? value : undefined));
   }
 
   number(name: string): number | undefined {
-    return this.#typed(name, "whole number, 0 or more", (value) =>
+    return this.#typed(name, "a whole number, 0 or more", (value) =>
       typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined,
     );
   }
@@ -88,7 +88,7 @@ export class Fields {
   }
 
   object(name: string): JsonObject | undefined {
-    return this.#typed(name, "object", (value) => (isObject(value) ? value : undefined));
+    return this.#typed(name, "an object", (value) => (isObject(value) ? value : undefined));
   }
 
   choice<const T extends string>(name: string, values: readonly T[]): T | undefined {
@@ -114,7 +114,7 @@ export class Fields {
     const value = this.any(name);
     if (value === undefined) return undefined;
     const typed = read(value);
-    if (typed === undefined) throw codedError("field_invalid", `${name} must be a ${what}`);
+    if (typed === undefined) throw codedError("field_invalid", `${name} must be ${what}`);
     return typed;
   }
 }

@@ -9,7 +9,7 @@ import {
   type PermissionMode,
   type ShowReasoning,
 } from "../../base/events/index.ts";
-import { codedError, type Given } from "../../base/support/index.ts";
+import { codedError, didYouMean, type Given } from "../../base/support/index.ts";
 import type { TurnLimits } from "../../runtime/turn/index.ts";
 import { type ConfigName, type FileSet, type LoadedConfig, namesIn } from "../config/index.ts";
 import { ABOVE_ZERO, wholeNumber } from "./flag-numbers.ts";
@@ -68,7 +68,10 @@ export function costLimits(
 
 function permissionMode(text: string | undefined): PermissionMode | undefined {
   if (text === undefined || isPermissionMode(text)) return text;
-  throw codedError("permissions_invalid", `--permissions ${text}: use one of ${PERMISSION_MODES.join(", ")}`);
+  throw codedError(
+    "permissions_invalid",
+    `--permissions ${text}: use one of ${PERMISSION_MODES.join(", ")}${didYouMean(text, PERMISSION_MODES)}`,
+  );
 }
 
 function positiveAmount(flag: string, text: string | undefined): number | undefined {
