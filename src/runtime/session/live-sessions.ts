@@ -98,11 +98,20 @@ function differencesOf(there: AgentOptions, here: AgentOptions): readonly string
     if (name === "tools")
       return sameTools(there, here) ? [] : [`tools (${toolNames(there)} there, ${toolNames(here)} here)`];
     if (name === "model") return [`model (${there.model.label} there, ${here.model.label} here)`];
-    return JSON.stringify(before) === JSON.stringify(now) && typeof before !== "function" ? [] : [name];
+    return typeof before !== "function" && sameText(before, now) ? [] : [name];
   });
 }
 
 const FIRST: readonly (keyof AgentOptions)[] = ["model", "tools", "permissions"];
+
+/** Objects of the caller, such as a clock, may have no JSON text. */
+function sameText(a: unknown, b: unknown): boolean {
+  try {
+    return JSON.stringify(a) === JSON.stringify(b);
+  } catch {
+    return false;
+  }
+}
 
 function sameModel({ model: a }: AgentOptions, { model: b }: AgentOptions): boolean {
   return a.label === b.label && JSON.stringify(a.settings) === JSON.stringify(b.settings);

@@ -15,6 +15,7 @@ import {
   ofType,
   history,
 } from "../../../test/contracts/session-fixture.ts";
+import { systemClock } from "../../base/support/index.ts";
 import { fileStore, memoryStore } from "../log/index.ts";
 import { emulator } from "../models/index.ts";
 import { createAgent } from "./agent.ts";
@@ -109,6 +110,19 @@ describe.each([
     });
     await first.close();
     await (await other.open({ id: "s", store })).close();
+  });
+
+  test("another agent is refused, even if an option has no JSON text", async () => {
+    const store = make();
+    const ownClock = { ...systemClock, self: {} };
+    ownClock.self = ownClock;
+    const first = await createAgent({ model: emulator(), clock: ownClock }).open({ id: "s", store });
+    const other = createAgent({ model: emulator(), clock: { ...ownClock } });
+    await expect(other.open({ id: "s", store })).rejects.toMatchObject({
+      code: "session_open_elsewhere",
+      details: { differs: ["clock"] },
+    });
+    await first.close();
   });
 
   test("a fork is opened like any other session", async () => {
