@@ -159,10 +159,13 @@ class Share {
     }
   }
 
-  /** Waits for the turns that this handle started. One that joined the turn of another handle goes on with it. */
+  /**
+   * Waits for the turns that this handle has begun. One that joined the turn of another handle goes on with it, and one
+   * that waits for another handle's turn will not begin.
+   */
   async #endOwn(): Promise<void> {
     const turns = [...this.#turns].filter((turn) => !turn.hasJoined);
     for (const turn of turns) turn.stop(codedError(SESSION_CLOSED, "the session was closed"));
-    await Promise.all(turns.map((turn) => turn.result()));
+    await Promise.all(turns.filter((turn) => turn.hasBegun).map((turn) => turn.result()));
   }
 }

@@ -177,6 +177,21 @@ describe("closing one of two handles", () => {
     expect(await turn.result()).toMatchObject({ status: "completed", text: "done" });
   });
 
+  test("does not wait for the other's turn, and what waited for that turn never begins", async () => {
+    const { first, second, finish, started } = await running();
+    const turn = first.send("go");
+    await started;
+    const waiting = [second.send("later"), second.send("now", { whenBusy: "steer" })];
+    await second.close();
+    finish();
+    expect((await turn.result()).status).toBe("completed");
+    expect(await Promise.all(waiting.map(async (one) => (await one.result()).status))).toEqual([
+      "cancelled",
+      "cancelled",
+    ]);
+    expect(ofType(await history(first), "user_message")).toHaveLength(1);
+  });
+
   test("cancels the turns it started itself, and ends its followers", async () => {
     const { first, second, started } = await running();
     const turn = second.send("go");

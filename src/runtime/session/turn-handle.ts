@@ -25,6 +25,7 @@ export class TurnHandle implements Turn {
   readonly #result: Promise<TurnResult>;
   #host: TurnHandle | undefined;
   #listens = false;
+  #begun = false;
 
   /** `run` must not reject. */
   constructor(
@@ -46,6 +47,16 @@ export class TurnHandle implements Turn {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Called when the turns before it have ended. */
+  begin(): void {
+    this.#begun = true;
+  }
+
+  /** False while it waits for other turns. If it is stopped then, it never begins. */
+  get hasBegun(): boolean {
+    return this.#begun;
   }
 
   /** The message joined another turn. Stopping this turn then stops that one. */

@@ -167,6 +167,7 @@ export class TurnQueue {
       this.#live.changed();
       return { status: "failed", text: "", steps: 0, usage: NO_USAGE, error: errorInfoOf(error) };
     }
+    own.begin();
     this.#current = own;
     this.#live.listener = (events) => {
       own.push(events);
