@@ -260,7 +260,8 @@ function manyPictures(): string {
 async function stopped(place: Place, file: string, signal: NodeJS.Signals): Promise<Ran | undefined> {
   const running = start(place, ["sessions", "import", file]);
   const begun = (): boolean =>
-    treeOf(place.sessions).some((path) => path.includes(`.${running.child.pid}.tmp`));
+    existsSync(place.sessions) &&
+    readdirSync(place.sessions).some((name) => name.includes(`.${running.child.pid}.tmp`));
   while (!begun() && running.child.exitCode === null)
     await new Promise((next) => {
       setImmediate(next);
