@@ -235,6 +235,7 @@ describe("commands", () => {
     };
     await enter("/help", "Ctrl-C stops a turn", "/model [name]");
     await enter("/nonsense", "Unknown command /nonsense");
+    await enter("/alow", "Unknown command /alow; did you mean /allow?");
     await enter("/retry", "[nothing_to_retry]");
     await enter("/resume", "There is no interrupted turn to finish, and no other session to open.");
     await enter("/resume nobody", "[session_not_found]");

@@ -4,7 +4,7 @@
  */
 
 import type { Input, SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
-import { codedError, didYouMean, unmistakableLine } from "../../base/support/index.ts";
+import { closestTo, codedError, didYouMean, unmistakableLine } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Choice } from "./picker.ts";
 
@@ -119,7 +119,9 @@ export async function runSlashCommand(line: string, host: CommandHost): Promise<
   const [, word = "", argument = ""] = found;
   const command = COMMANDS.find(({ name }) => name === word || (word === "/quit" && name === "/exit"));
   if (command === undefined) {
-    const near = COMMANDS.filter(({ name }) => name.startsWith(word)).map(({ name }) => name);
+    const names = COMMANDS.map(({ name }) => name);
+    const begun = names.filter((name) => name.startsWith(word));
+    const near = begun.length > 0 ? begun : [closestTo(word, names)].filter((name) => name !== undefined);
     const hint =
       near.length === 0 || word === "/" ? "/help lists them." : `did you mean ${near.join(" or ")}?`;
     host.say(`Unknown command ${word}; ${hint}`);
