@@ -30,6 +30,8 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
       "--format xml: use one of text, json, yaml (see throughline inspect --help)",
     ],
     [["sessions", "nope"], "usage", "unknown command nope; throughline sessions has list, show"],
+    [["sessions", "exprot"], "usage", 'erase; did you mean "export"? (see throughline sessions --help)'],
+    [["sessions", "export", "--last", "--format", "htm"], "usage", 'html; did you mean "html"?'],
     [["models", "nope"], "model_invalid", 'unknown provider "nope"; use one of emulator, openai'],
     [["check", "--last", "--format", "nope"], "format_unknown", 'unknown format "nope"'],
     [["check"], "usage", "give a session or a file, or use --last"],

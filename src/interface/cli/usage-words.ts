@@ -5,12 +5,15 @@
 
 import type { Command } from "commander";
 
+import { didYouMean } from "../../base/support/index.ts";
+
 type Rewrite = readonly [RegExp, (found: readonly string[], command: Command) => string];
 
 const REWRITES: readonly Rewrite[] = [
   [
     /^option '([^']*)' argument '([^]*)' is invalid\. Allowed choices are (.*)\.$/,
-    ([flag = "", value, choices]) => `${flagOf(flag)} ${value}: use one of ${choices}`,
+    ([flag = "", value = "", choices = ""]) =>
+      `${flagOf(flag)} ${value}: use one of ${choices}${didYouMean(value, choices.split(", "))}`,
   ],
   [
     /^command-argument value '([^]*)' is invalid for argument '(.*)'\. Allowed choices are (.*)\.$/,
@@ -67,8 +70,9 @@ function flagOf(flags: string): string {
 
 function tooMany(command: Command): string {
   if (command.commands.length > 0) {
-    const names = command.commands.map((one) => one.name()).join(", ");
-    return `unknown command ${command.args[0] ?? ""}; ${nameOf(command)} has ${names}`;
+    const names = command.commands.map((one) => one.name());
+    const [typed = ""] = command.args;
+    return `unknown command ${typed}; ${nameOf(command)} has ${names.join(", ")}${didYouMean(typed, names)}`;
   }
   const takes = argumentsOf(command);
   return `too many arguments: ${nameOf(command)} takes ${takes === "" ? "none" : takes}`;
