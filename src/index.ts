@@ -52,6 +52,7 @@ export {
   type AnthropicOptions,
   emulator,
   type EmulatorModelOptions,
+  type GivenPrice,
   modelFrom,
   type ModelFromOptions,
   type ModelOptions,

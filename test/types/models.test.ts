@@ -6,6 +6,7 @@ import {
   type Effort,
   emulator,
   type EmulatorModelOptions,
+  type GivenPrice,
   type Model,
   modelFrom,
   type ModelFromOptions,
@@ -85,4 +86,12 @@ test("the tables have their entries by name", () => {
   expectTypeOf(PROFILES.openai).toEqualTypeOf<Profile>();
   expectTypeOf(PROFILES["acme"]).toEqualTypeOf<Profile | undefined>();
   expectTypeOf<ProviderTool>().toExtend<string | { readonly type: string }>();
+});
+
+test("a price has the rates of input and output", () => {
+  compileOnly((price: GivenPrice) => {
+    openai("m", { price });
+    // @ts-expect-error the output has a price too
+    openai("m", { price: { input: 1 } });
+  });
 });

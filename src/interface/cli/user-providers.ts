@@ -4,7 +4,7 @@
  */
 
 import { codedError, didYouMean } from "../../base/support/index.ts";
-import { modelFrom, priced, type Provider } from "../../runtime/models/index.ts";
+import { givenPrice, modelFrom, priced, type Provider } from "../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../runtime/providers/index.ts";
 import type { ConfigValues, ProviderConfig } from "../config/index.ts";
 
@@ -45,9 +45,7 @@ function providerFrom(name: string, own: ProviderConfig, config: ConfigValues): 
 export function ownPrice(config: ConfigValues, provider: string, model: string): Price | undefined {
   const own = Object.hasOwn(config.providers ?? {}, provider) ? config.providers?.[provider] : undefined;
   const price = own?.prices?.[model];
-  if (price === undefined) return undefined;
-  const { input, output, cachedInput = input } = price;
-  return { input, cachedInput, output, asOf: "your settings", source: "config" };
+  return price && givenPrice(price);
 }
 
 /** The default profile of each dialect: the plainest one. */

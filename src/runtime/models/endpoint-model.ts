@@ -17,7 +17,7 @@ import {
   type Profile,
   type ProfileName,
 } from "../providers/index.ts";
-import { priced } from "./prices.ts";
+import { givenPrice, type GivenPrice, priced } from "./prices.ts";
 import { type Provider, urlFromEnvironment } from "./providers.ts";
 
 /** Options that every model on an endpoint takes. */
@@ -38,6 +38,8 @@ export interface ModelOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Sent unchanged: temperature, top_p, tool_choice, metadata … */
   readonly parameters?: JsonObject | undefined;
+  /** What the model costs, for the limits of cost. Default: the table of prices, on the provider's own endpoint. */
+  readonly price?: GivenPrice | undefined;
 }
 
 type Rest = Pick<CreateModelOptions, "summary" | "reasoningContext" | "providerTools">;
@@ -48,7 +50,7 @@ export function endpointModel(provider: Provider, model: string, options: ModelO
     throw codedError("model_invalid", "the model's name is empty");
   }
   const baseUrl = baseUrlOf(provider, options.baseUrl);
-  const { apiKey, baseUrl: _baseUrl, profile, headers, ...rest } = options;
+  const { apiKey, baseUrl: _baseUrl, profile, headers, price, ...rest } = options;
   const { keyVariable, keyHeader } = provider;
   const fallback = provider.keyOptional === true ? "not-needed" : undefined;
   return priced(
@@ -64,6 +66,7 @@ export function endpointModel(provider: Provider, model: string, options: ModelO
       keyHeader,
       headers: { ...provider.headers, ...headers },
     }),
+    price && givenPrice(price),
   );
 }
 

@@ -4,6 +4,6 @@ export { EMULATED_MODELS, emulatedProfile, emulator, type EmulatorModelOptions }
 export type { ModelOptions } from "./endpoint-model.ts";
 export { meantModel } from "./meant-model.ts";
 export { modelFrom, type ModelFromOptions, splitEffort } from "./model-from.ts";
-export { priced, pricedModels, priceOf } from "./prices.ts";
+export { givenPrice, type GivenPrice, priced, pricedModels, priceOf } from "./prices.ts";
 export { hasKey, type Provider, PROVIDERS, urlFromEnvironment } from "./providers.ts";
 export { anthropic, type AnthropicOptions, openai, openaiChat, type OpenAiOptions } from "./vendor-models.ts";

@@ -55,6 +55,7 @@ const model = {
   capabilities: someCapabilities,
   maxOutputTokens: aCount(1),
   parameters: anObject,
+  price: nested({ input: aNumber(0), output: aNumber(0), cachedInput: aNumber(0) }),
 } satisfies OptionChecks<ModelOptions>;
 
 export const OPENAI_OPTIONS = {

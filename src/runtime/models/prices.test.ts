@@ -57,3 +57,16 @@ test("a model keeps its price when its effort changes", () => {
   const own = { input: 1, cachedInput: 1, output: 2, asOf: "x", source: "y" };
   expect(priced(openai("any", { apiKey: "k" }), own).withEffort("low").price).toBe(own);
 });
+
+test("a model takes a price that its user gives, and keeps it under another effort", () => {
+  const made = openai("own-model", {
+    apiKey: "sk-x",
+    baseUrl: "http://127.0.0.1:9/v1",
+    price: { input: 2, output: 8 },
+  });
+  expect(made.price).toMatchObject({ input: 2, cachedInput: 2, output: 8 });
+  expect(made.withEffort("low").price).toEqual(made.price);
+  expect(() => openai("m", { price: { input: 2, output: 8, outputt: 1 } as never })).toThrow(
+    'openai: unknown option "price.outputt"',
+  );
+});

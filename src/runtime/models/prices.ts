@@ -103,6 +103,18 @@ function hostOf(endpoint: string): string {
   return URL.canParse(endpoint) ? new URL(endpoint).hostname : "";
 }
 
+/** A price that the user gives, in USD per million tokens. */
+export interface GivenPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Default: `input`. */
+  readonly cachedInput?: number | undefined;
+}
+
+export function givenPrice({ input, output, cachedInput = input }: GivenPrice): Price {
+  return { input, output, cachedInput, asOf: "your settings", source: "config" };
+}
+
 /** The models of a provider whose prices are known. */
 export function pricedModels(provider: string): readonly string[] {
   return TABLES.filter(({ providers }) => providers.includes(provider)).flatMap(({ rows }) =>

@@ -23,7 +23,7 @@ export function assertAgentOptions(options: AgentOptions): void {
   if (costLimit !== undefined && unpriced !== undefined) {
     throw codedError(
       "price_unknown",
-      `the price of ${unpriced.label} is not known, so ${costLimit} cannot be enforced. Omit the limit, or give the model a price`,
+      `the price of ${unpriced.label} is not known, so ${costLimit} cannot be enforced. Omit the limit, or give the model a price (its option price, or prices in the settings)`,
     );
   }
 }

@@ -212,7 +212,7 @@ describe("a limit for the session needs the prices of its past", () => {
       error: {
         code: "price_unknown",
         message:
-          "the price of openai/emu-plain is not known, so maxSessionCostUsd cannot be enforced. Omit the limit, or give the model a price",
+          "the price of openai/emu-plain is not known, so maxSessionCostUsd cannot be enforced. Omit the limit, or give the model a price (its option price, or prices in the settings)",
       },
     });
     expect(server.exchanges).toHaveLength(sent);

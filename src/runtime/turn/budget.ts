@@ -120,7 +120,7 @@ function isInherited({ start }: RequestFacts, first: SessionStart | undefined): 
 }
 
 function unknownPrice(model: string, limit: string): OverBudget {
-  const message = `the price of ${model} is not known, so ${limit} cannot be enforced. Omit the limit, or give the model a price`;
+  const message = `the price of ${model} is not known, so ${limit} cannot be enforced. Omit the limit, or give the model a price (its option price, or prices in the settings)`;
   return { ending: { status: "failed", error: { code: "price_unknown", message } }, why: message };
 }
 
