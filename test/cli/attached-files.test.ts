@@ -76,7 +76,7 @@ test("an image alone on standard input is the message", async () => {
 
 test.concurrent.for([
   ["Latin-1 text", Buffer.from("na\u00efve caf\u00e9\n", "latin1"), /iconv/],
-  ["a program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0xff, 0xfe]), /-i FILE/],
+  ["a program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0xff, 0xfe]), /iconv/],
   ["a cut UTF-8 sequence", Buffer.from([0x61, 0xe2, 0x82]), /UTF-8/],
   ["UTF-16 that does not decode", Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x61, 0x00]), /UTF-16/],
   ["UTF-16 without a byte order mark", Buffer.from("hello", "utf16le"), /iconv/],

@@ -42,9 +42,7 @@ function usable(bytes: Buffer): Exclude<Content, { kind: "unusable" }> {
   const content = contentOf(bytes);
   if (content.kind !== "unusable") return content;
   const todo =
-    content.todo === ""
-      ? "convert text to UTF-8 first (iconv -f ENCODING -t UTF-8), or attach a file with -i FILE"
-      : content.todo;
+    content.todo === "" ? "convert text to UTF-8 first (iconv -f ENCODING -t UTF-8)" : content.todo;
   throw codedError("input_not_text", `standard input is ${content.what}; it must be UTF-8: ${todo}`);
 }
 

@@ -53,7 +53,8 @@ function systemHome(): string {
   }
 }
 
-const SET_HOME = "set HOME to your home folder, or THROUGHLINE_HOME to an absolute path";
+const SET_HOME =
+  "set HOME to your home folder, THROUGHLINE_HOME to an absolute path, or both XDG_CONFIG_HOME and XDG_DATA_HOME";
 
 function homeInvalid(why: string, todo = SET_HOME): Error {
   return codedError("home_invalid", `${why}, so there is no folder for settings and sessions: ${todo}`);

@@ -198,7 +198,8 @@ function timelineText(
 }
 
 function ruleLine({ rule, seq, allowed }: TimelineRule): string {
-  const calls = allowed.length === 0 ? "no calls yet" : `calls ${allowed.join(", ")}`;
+  const calls =
+    allowed.length === 0 ? "no calls yet" : `calls ${allowed.map((one) => `[${one}]`).join(", ")}`;
   return `  allowed in this session: ${inertLine(rule, 600)}  [${seq}] · ${calls}`;
 }
 
