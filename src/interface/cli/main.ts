@@ -4,12 +4,26 @@
  * can say why.
  */
 
-import { writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const STDERR = 2;
 const USAGE = 2;
+/** A turn with the built-in emulator and the file store opens about ten files and sockets at once. */
+const FILES_NEEDED = 16;
+
+/** Without this check, a limit that is too low shows up as a lock that cannot be taken, or as a lost connection. */
+function assertFiles(): void {
+  const files: number[] = [];
+  try {
+    while (files.length < FILES_NEEDED) files.push(openSync(fileURLToPath(import.meta.url), "r"));
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}
 
 try {
+  assertFiles();
   await import("./start-program.ts");
 } catch (error) {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
