@@ -388,7 +388,7 @@ export const bugs = [
     tests: ["test/crash/sub-agent.test.ts"],
   },
   {
-    what: "the cost of a sub-agent is nobody's",
+    what: "the cost of a sub-agent does not count",
     file: "src/runtime/turn/budget.ts",
     find: "      sum += costUsd ?? 0;\n",
     replace: "",

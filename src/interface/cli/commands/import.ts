@@ -116,7 +116,7 @@ async function importSession(
   terminal.stdout.write(`${id}\n`);
 }
 
-/** Whoever wrote the file could have allowed anything in it: only a person here may let calls run without a question. */
+/** The author of the file could have allowed anything in it. Only a person here may let calls run without a question. */
 async function dropRules(id: string, { events }: SessionBundle, terminal: Terminal): Promise<void> {
   const rules = [...factsOf(events).rules.keys()];
   if (rules.length === 0) return;
