@@ -47,6 +47,7 @@ export type {
 export { isEphemeral } from "./base/events/index.ts";
 export { type Clock, type ErrorCode, isThroughlineError, ThroughlineError } from "./base/support/index.ts";
 export { fileStore, type FileStoreOptions, memoryStore, type Store } from "./runtime/log/index.ts";
+export { postgresStore, type PostgresStoreOptions } from "./runtime/postgres/index.ts";
 export {
   anthropic,
   type AnthropicOptions,

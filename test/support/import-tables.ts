@@ -26,6 +26,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     rules: [],
     tools: [],
     log: ["facts"],
+    postgres: ["facts", "log"],
     providers: ["fold", "rules", "wire"],
     models: ["providers"],
     turn: ["facts", "fold", "log", "providers", "tools"],

@@ -3,7 +3,7 @@
  * it. Folder mode 0700, files 0600.
  */
 
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 import { isThere } from "../../base/files/index.ts";
@@ -31,11 +31,11 @@ import { readWholeFile } from "./log-size.ts";
 import type { OpenOptions, Store } from "./log.ts";
 import { locked, notFound, storeClosed } from "./memory-store.ts";
 import { unreadable } from "./open-log-file.ts";
+import { removeSession } from "./remove-session.ts";
 import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { rememberFolder } from "./store-place.ts";
-import { SUMMARY } from "./summary-file.ts";
 import { WAITING, WaitingFile } from "./waiting-file.ts";
 import { writeSession } from "./write-session.ts";
 import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
@@ -108,8 +108,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       if (log.mode === "read") last = log;
       return log;
     },
-    async create(id, { events, blobs }) {
-      const lines = linesFrom(createStamper(clock).stamp(events, 0, 1));
+    async create(id, { events, lines = linesFrom(createStamper(clock).stamp(events, 0, 1)), blobs }) {
       await writeSession(root, { lines, blobs }, { id });
     },
     async exists(id) {
@@ -120,24 +119,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
         openSession(id, pathOf(id), root, { mode: "read" }, parts);
       return listSessions({ root, now: clock.now(), read }, listOptions);
     },
-    async remove(id) {
-      const path = pathOf(id);
-      if (!isThere(path)) throw notFound(id);
-      const lock = await acquireWriterLock(path);
-      if (!lock.held) throw locked(id, lock.holder);
-      try {
-        // The log is removed last: if the process is killed in between, the session still has a name and can be removed
-        // again. The lock removes itself.
-        const beside = (await readdir(root)).filter((name) => name.startsWith(`${id}.`));
-        const first = beside.filter((name) => name !== `${id}.jsonl` && name !== `${id}.lock`);
-        for (const name of [...first, `${id}.jsonl`])
-          await rm(join(root, name), { recursive: true, force: true });
-        // A list that ran while the log was still there may have written a new summary.
-        await rm(join(root, `${id}${SUMMARY}`), { recursive: true, force: true });
-      } finally {
-        await lock.release();
-      }
-    },
+    remove: (id) => removeSession(root, id),
     waiting: (id) => new WaitingFile(pathOf(id).replace(/\.jsonl$/, WAITING)),
     async *sessionsWithWaiting() {
       for (const name of isThere(root) ? await readdir(root) : []) {

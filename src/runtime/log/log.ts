@@ -22,6 +22,8 @@
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import type { JsonObject, ThroughlineError } from "../../base/support/index.ts";
 import type { StoredSummary } from "../facts/index.ts";
+import type { Metric, NodeFacts, StoreHealth } from "./store-facts.ts";
+import type { TokenTable } from "./token-table.ts";
 
 /** A draft, or an event copied from another log that keeps its id and time. */
 export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
@@ -73,6 +75,8 @@ export interface Log {
    * missing, so every call of an open turn counts as started.
    */
   readonly restored: boolean;
+  /** How many nodes in a row ended while they ran the open turn. Absent or 0 where only one machine can write. */
+  readonly takeovers?: number | undefined;
   /** Stamps the drafts and writes them in order, all or none. Resolves to the events. */
   append(drafts: readonly AppendDraft[], options?: AppendOptions): Promise<readonly LoggedEvent[]>;
   /**
@@ -100,6 +104,11 @@ export interface Log {
   getBlob(name: string): Promise<Uint8Array | undefined>;
   /** Releases the session. Everything appended stays. */
   close(): Promise<void>;
+  /**
+   * Releases the session with its turn left open, so that another node goes on with it at once. Not implemented where
+   * only one machine can write.
+   */
+  handOver?(): Promise<void>;
 }
 
 export interface OpenOptions extends Pick<Log, "mode"> {
@@ -138,6 +147,8 @@ export interface ListOptions {
 
 export interface WholeSession {
   readonly events: readonly AppendDraft[];
+  /** The exact lines of these events, from another store. They are kept byte for byte, with their ids and epochs. */
+  readonly lines?: Buffer | undefined;
   /** Every blob that the events name, by name. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
 }
@@ -166,8 +177,70 @@ export interface Waiting {
   remove(turn: string): Promise<void>;
 }
 
-/** Keeps sessions: `fileStore`, `memoryStore`, or your own. docs/api.md describes the contract. */
+/** Something to do in a session that another node may hold: stop a turn, or answer a question. */
+export interface Command {
+  /** Two commands with the same key are the same command, sent again. */
+  readonly key: string;
+  readonly kind: "cancel" | "decide";
+  readonly body: JsonObject;
+}
+
+/** Who will carry out what was admitted. */
+export interface Admission {
+  /** The name of the living node that holds the session. Undefined: nobody does, so the sender acts itself. */
+  readonly holder: string | undefined;
+  /** Whether that node takes commands. A terminal holds its session without reading its inbox. */
+  readonly takesCommands: boolean;
+  /** Whether a node of the session's pool goes on with it without being asked, now or soon. */
+  readonly wakes: boolean;
+}
+
+/** What a store that several machines share can do beyond keeping sessions (docs/store-postgres.md). */
+export interface SharedStore {
+  /** The name of this process among the nodes. */
+  readonly node: string;
+  /** Whose sessions these are. */
+  readonly tenant: string;
+  /** Whether this node takes commands, and goes on with the turns of dead nodes of its pool. */
+  readonly pool: string | undefined;
+  /** Says who holds a session, without admitting anything. */
+  holderOf(id: string): Promise<Admission>;
+  /** Adds a turn to the waiting turns of a session that any node may hold. Durable once it resolves. */
+  admitTurn(id: string, turn: string, request: JsonObject): Promise<Admission>;
+  /** The same for a command. */
+  admitCommand(id: string, command: Command): Promise<Admission>;
+  /** The commands to a session that this node holds. From then on they count as seen. */
+  commands(id: string): Promise<readonly Command[]>;
+  /** Removes commands that were carried out, or are no longer needed. */
+  settleCommands(id: string, keys: readonly string[]): Promise<void>;
+  /** Calls the listener when something was admitted to a session that this node holds. */
+  onAsked(listener: (id: string, tenant: string) => void): () => void;
+  /** Calls the listener when another node says that it leaves an open turn or an unread request behind. */
+  onWake(listener: () => void): () => void;
+  /** Sessions of this node's pool with an open turn or an unread request, whose node is gone. */
+  orphans(limit: number): Promise<readonly { readonly tenant: string; readonly id: string }[]>;
+  /** The same store for another tenant, over the same connections and lease. */
+  forTenant(tenant: string): Store;
+  /** Nothing new is taken over from now on, and other nodes see that this one is about to leave. */
+  drain(): Promise<void>;
+  /** Who may use it, for all tenants. */
+  readonly tokens: TokenTable;
+  /** Whether this node can work: asks the database, for at most a second. */
+  health(): Promise<StoreHealth>;
+  /** The living nodes, this one included. */
+  nodes(): Promise<readonly NodeFacts[]>;
+  /** What the other nodes shall know of this one. They see it with the next renewal of its lease. */
+  describe(facts: Pick<NodeFacts, "models">): void;
+  /** What this process has counted, for all tenants. */
+  metrics(): Promise<readonly Metric[]>;
+  /** How many sessions this tenant has, and how large their logs are. */
+  usage(): Promise<{ readonly sessions: number; readonly bytes: number }>;
+}
+
+/** Keeps sessions: `fileStore`, `memoryStore`, `postgresStore`, or your own. docs/api.md describes the contract. */
 export interface Store {
+  /** Present if several machines share the store. */
+  readonly shared?: SharedStore | undefined;
   /**
    * Opens a session. The first append creates a missing one, even a durable append without drafts; opening a missing
    * one to read is `session_not_found`.

@@ -17,7 +17,7 @@ import {
 } from "../../base/support/index.ts";
 import { SessionFacts, type StoredSummary, summaryOf } from "../facts/index.ts";
 import { changesOf, type NewRows } from "./changes.ts";
-import { linesFrom } from "./line-framing.ts";
+import { linesFrom, scanLines } from "./line-framing.ts";
 import { inListOrder, isFound } from "./list-order.ts";
 import type { Log, Store, Waiting, WaitingTurn } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
@@ -93,14 +93,17 @@ export function memoryStore(options: { readonly clock?: Clock | undefined } = {}
       }
       return openMemoryLog(id, mode, session, clock, closing.signal);
     },
-    async create(id, { events, blobs }) {
+    async create(id, { events, lines, blobs }) {
       assertSessionId(id);
       const before = kept.get(id);
       // If the session exists, say so, even if it is locked.
       if (before?.made === true) throw sessionExists(id);
       if (before?.held === true) throw locked(id, "this process");
       const own = [...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)] as const);
-      const stamped = createStamper(clock).stamp(events, 0, 1).map(asRead);
+      const stamped =
+        lines === undefined
+          ? createStamper(clock).stamp(events, 0, 1).map(asRead)
+          : [...scanLines(lines, { offset: 0, firstSeq: 0, lowestEpoch: 0, session: id }).events];
       kept.set(id, { ...newSession(stamped, new Map(own), clock.now()), made: true });
     },
     async exists(id) {

@@ -72,10 +72,12 @@ test("environment variables are secret if their names say so", () => {
     OPENAI_API_KEY: value,
     GITHUB_TOKEN: `${value}2`,
     DB_PASSWORD: `${value}3`,
+    PGPASSWORD: `${value}6`,
+    DB_PASSWORD_FILE: "/run/secrets/db", // a path
     MY_SECRET: "short",
     KEYBOARD: `${value}4`,
     PATH: `${value}5`,
     UNSET_KEY: undefined,
   };
-  expect(secretsOf(env)).toEqual([value, `${value}2`, `${value}3`]);
+  expect(secretsOf(env)).toEqual([value, `${value}2`, `${value}3`, `${value}6`]);
 });

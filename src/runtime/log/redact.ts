@@ -81,7 +81,8 @@ function beginningAtEnd(text: string, form: string): number {
   return 0;
 }
 
-const SECRET_NAME = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)/i;
+/** A name that ends in FILE holds the path of a secret, not the secret. */
+const SECRET_NAME = /^(?!.*_FILE$)(?:.*_)?(?:KEY|TOKEN|SECRET|(?:PG)?PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)/i;
 
 /** Values of environment variables whose names suggest a secret, even those that no model uses. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {

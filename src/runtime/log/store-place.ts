@@ -1,4 +1,4 @@
-/** Tells whether two stores are the same place: the same object, or file stores on the same folder. */
+/** Tells whether two stores are the same place: the same object, file stores on one folder, or one database. */
 
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -8,6 +8,12 @@ import type { Store } from "./log.ts";
 const FOLDERS = new WeakMap<Store, string>();
 const OTHERS = new WeakMap<Store, string>();
 let others = 0;
+
+/** For a store outside this folder that knows what it shares with others. */
+export function rememberPlace(store: Store, place: string): Store {
+  OTHERS.set(store, place);
+  return store;
+}
 
 /** Called by `fileStore`. */
 export function rememberFolder(store: Store, folder: string): Store {

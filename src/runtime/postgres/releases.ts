@@ -1,0 +1,108 @@
+/**
+ * Gives sessions back. If the database is away when a log is closed, its session would stay with this node for as long
+ * as the node lives, and nobody would write it. The same holds for an acquisition whose answer never came. So both are
+ * remembered, and released with the next renewal of the lease.
+ */
+
+import type { Clock } from "../../base/support/index.ts";
+import type { Connections } from "./connections.ts";
+import type { StoreNode } from "./node.ts";
+import { isTransient } from "./problems.ts";
+import type { Statements } from "./statements.ts";
+import { WAKE } from "./watcher.ts";
+
+/** A session that this node holds, or may hold, without a log. */
+export interface Release {
+  readonly tenant: string;
+  readonly session: string;
+  readonly holder: string;
+  readonly fence: string;
+  /** False or unknown: there may be only a reserved id, which is given back too. */
+  readonly made?: boolean | undefined;
+  /** What its writer has seen of the inbox. */
+  readonly asked: string;
+  /** Another node is to go on with its turn at once. */
+  readonly handsOver: boolean;
+}
+
+/** No number of admissions is this one: whoever never had a log has seen nothing. */
+export const NOTHING_SEEN = "-1";
+
+export class Releases {
+  readonly #connections: Connections;
+  readonly #statements: Statements;
+  readonly #node: StoreNode;
+  readonly #clock: Clock;
+  readonly #hint: (sessions: readonly string[]) => void;
+  /** With the time until which an answer "nothing to release" is not the last word. */
+  readonly #owed = new Map<Release, number>();
+  #paying: Promise<void> | undefined;
+
+  constructor(
+    parts: {
+      readonly connections: Connections;
+      readonly statements: Statements;
+      readonly node: StoreNode;
+      readonly clock: Clock;
+    },
+    hint: (sessions: readonly string[]) => void,
+  ) {
+    this.#connections = parts.connections;
+    this.#statements = parts.statements;
+    this.#node = parts.node;
+    this.#clock = parts.clock;
+    this.#hint = hint;
+  }
+
+  /** Releases now, or as soon as the database answers. */
+  async release(one: Release): Promise<void> {
+    try {
+      await this.#release(one);
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      this.#owed.set(one, Number.NEGATIVE_INFINITY);
+    }
+  }
+
+  /** The answer to this acquisition never came, and the statement may still be on its way to the server. */
+  doubt(one: Omit<Release, "asked" | "handsOver">): void {
+    const release = { ...one, asked: NOTHING_SEEN, handsOver: false };
+    this.#owed.set(release, this.#clock.monotonic() + this.#node.leaseMs);
+  }
+
+  /** Called after each renewal: the database answers. */
+  pay(): Promise<void> {
+    this.#paying ??= this.#pay().finally(() => {
+      this.#paying = undefined;
+    });
+    return this.#paying;
+  }
+
+  async #pay(): Promise<void> {
+    for (const [one, until] of this.#owed) {
+      if (one.holder !== this.#node.id) {
+        this.#owed.delete(one); // it ended with its node
+        continue;
+      }
+      try {
+        const released = await this.#release(one);
+        if (released || this.#clock.monotonic() >= until) this.#owed.delete(one);
+      } catch (error) {
+        if (!isTransient(error)) this.#owed.delete(one);
+      }
+    }
+  }
+
+  /** Returns whether there was something to release. */
+  async #release({ tenant, session, fence, holder, made, asked, handsOver }: Release): Promise<boolean> {
+    const values = [tenant, session, fence, holder];
+    if (made !== true) {
+      const [unreserved] = await this.#connections.ask(this.#statements.unreserve, values);
+      if (unreserved !== undefined) return true;
+    }
+    const [row] = await this.#connections.ask(this.#statements.release, [...values, asked, handsOver]);
+    // Viewers learn that it is free, and other nodes that something is left to do.
+    if (row !== undefined) this.#hint(row["wakes"] === true ? [WAKE, session] : [session]);
+    return row !== undefined;
+  }
+}
