@@ -20,6 +20,8 @@ import {
   type Model,
   modelFrom,
   type OpenSessionOptions,
+  postgresStore,
+  type PostgresStoreOptions,
   type RebuiltRequest,
   type RequestPreview,
   type ResumeOptions,
@@ -153,12 +155,15 @@ test("isEphemeral narrows both ways", () => {
 
 test("the stores have one type", () => {
   expectTypeOf(fileStore).toEqualTypeOf<(folder: string, options?: FileStoreOptions) => Store>();
+  expectTypeOf(postgresStore).toEqualTypeOf<(url: string, options?: PostgresStoreOptions) => Store>();
   expectTypeOf(memoryStore).returns.toEqualTypeOf<Store>();
   compileOnly(() => {
     // @ts-expect-error a folder is required
     fileStore();
     // @ts-expect-error there is no option `sync`
     fileStore("sessions", { sync: true });
+    // @ts-expect-error there is no option `ssl`: the URL says it
+    postgresStore("postgres://db/throughline", { ssl: true });
     // @ts-expect-error a memory store has no folder
     memoryStore("sessions");
   });

@@ -12,6 +12,7 @@ export interface LogSink {
 
 export function tapStore(store: Store, sink: LogSink): Store {
   return {
+    shared: store.shared,
     exists: (id) => store.exists(id),
     list: (options) => store.list(options),
     create: (id, whole) => store.create(id, whole),
@@ -42,6 +43,9 @@ function tapLog(log: Log, sink: LogSink): Log {
     scratch: log.scratch,
     lost: log.lost,
     restored: log.restored,
+    takeovers: log.takeovers,
+    refusal: () => log.refusal?.(),
+    ...(log.handOver === undefined ? {} : { handOver: () => log.handOver?.() ?? Promise.resolve() }),
     get events() {
       return log.events;
     },

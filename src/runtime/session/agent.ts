@@ -59,6 +59,7 @@ export function createAgent(options: AgentOptions): Agent {
       parent: openOptions.parent,
       open: (other) => open({ store, id: other }),
     });
+    if (log.mode === "write") await session.closeRestored();
     return { session, log };
   };
   const owner = { options };

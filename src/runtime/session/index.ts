@@ -3,6 +3,7 @@
 export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../base/api/index.ts";
 export { agentTool, type AgentToolOptions } from "./agent-tool.ts";
 export { createAgent } from "./agent.ts";
+export { assertInput } from "./agent-options.ts";
 export { toContent } from "./input.ts";
 export { type RuleRepair, type RepairPlan, planRepair } from "./repair-log.ts";
 export { createOutputFormat } from "./output-schema.ts";

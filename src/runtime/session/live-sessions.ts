@@ -64,13 +64,13 @@ export async function openShared(
 
 /** Closes the session with the last handle. Any other handle only ends its own work. */
 function releaseOf(key: string, held: Held): Release {
-  return async (endOwn, beforeRelease) => {
+  return async (endOwn, beforeRelease, turns) => {
     held.handles -= 1;
     if (held.handles > 0) {
       await endOwn();
       return beforeRelease?.();
     }
-    held.released = held.opening.then((session) => session.close(beforeRelease));
+    held.released = held.opening.then((session) => session.close(beforeRelease, turns));
     try {
       await held.released;
     } finally {

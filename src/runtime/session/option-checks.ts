@@ -39,7 +39,7 @@ const STORE_METHODS = ["open", "create", "exists", "list", "remove", "waiting"];
 export const aStore: OptionCheck = (value) => {
   if (typeof value === "string") return `a store: fileStore(${JSON.stringify(value)})`;
   const fits = isObject(value) && STORE_METHODS.every((name) => typeof value[name] === "function");
-  return fits ? undefined : "a store: fileStore(…) or memoryStore()";
+  return fits ? undefined : "a store: fileStore(…), postgresStore(…) or memoryStore()";
 };
 
 const aPolicy: OptionCheck = (value) =>

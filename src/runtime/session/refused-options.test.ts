@@ -50,7 +50,7 @@ test.each([
 
 test.each([
   [{ store: "./sessions" }, 'open: store is "./sessions": use a store: fileStore("./sessions")'],
-  [{ store: {} }, "open: store is an object: use a store: fileStore(…) or memoryStore()"],
+  [{ store: {} }, "open: store is an object: use a store: fileStore(…), postgresStore(…) or memoryStore()"],
   [{ sessionId: "s" }, 'open: unknown option "sessionId"; did you mean "id"?'],
   [{ id: 7 }, "open: id is 7"],
   [{ mode: "rw" }, 'open: mode is "rw": use "write", "read"'],

@@ -11,7 +11,11 @@ import { TurnHandle } from "./turn-handle.ts";
 import type { Session } from "./types.ts";
 
 /** Releases the handle. `endOwn` ends the work of this handle; it is called unless the whole session is closed. */
-export type Release = (endOwn: () => Promise<void>, beforeRelease?: () => Promise<void>) => Promise<void>;
+export type Release = (
+  endOwn: () => Promise<void>,
+  beforeRelease?: () => Promise<void>,
+  turns?: "cancel" | "leave",
+) => Promise<void>;
 
 /** How a closed handle refuses what would act on the session. Its other members still read. */
 const WHEN_CLOSED = new Map<PropertyKey, "throws" | "rejects" | "does nothing">(
@@ -35,6 +39,7 @@ const WHEN_CLOSED = new Map<PropertyKey, "throws" | "rejects" | "does nothing">(
     compact: "rejects",
     persist: "rejects",
     endUnbegun: "rejects",
+    closeInterrupted: "rejects",
   } satisfies Partial<Record<keyof Session, "throws" | "rejects" | "does nothing">>),
 );
 
@@ -69,7 +74,8 @@ class Share {
     this.#session = session;
     this.#release = release;
     const own: Partial<Record<keyof Session, unknown>> = {
-      close: (beforeRelease?: () => Promise<void>) => this.#close(beforeRelease),
+      close: (beforeRelease?: () => Promise<void>, turns?: "cancel" | "leave") =>
+        this.#close(beforeRelease, turns),
       [Symbol.asyncDispose]: () => this.#close(),
       follow: (options: FollowOptions = {}) => {
         const ended = new AbortController();
@@ -145,14 +151,14 @@ class Share {
     };
   }
 
-  #close(beforeRelease?: () => Promise<void>): Promise<void> {
-    this.#closed ??= this.#end(beforeRelease);
+  #close(beforeRelease?: () => Promise<void>, turns?: "cancel" | "leave"): Promise<void> {
+    this.#closed ??= this.#end(beforeRelease, turns);
     return this.#closed;
   }
 
-  async #end(beforeRelease?: () => Promise<void>): Promise<void> {
+  async #end(beforeRelease?: () => Promise<void>, turns?: "cancel" | "leave"): Promise<void> {
     try {
-      await this.#release(() => this.#endOwn(), beforeRelease);
+      await this.#release(() => this.#endOwn(), beforeRelease, turns);
     } finally {
       this.#closing.abort();
       for (const stop of this.#listeners) stop();

@@ -46,6 +46,7 @@ import { keptSteps } from "./kept-steps.ts";
 import { knownPrices } from "./known-prices.ts";
 import { createOutputFormat, type OutputFormat } from "./output-schema.ts";
 import { switchPreview } from "./previews.ts";
+import { RESTORED, STORE_RESTORED } from "./restored.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
@@ -75,6 +76,8 @@ export class LocalSession extends SessionView implements Session {
   readonly #seenModels = new Set<Model>();
   readonly #turns: TurnQueue;
   readonly #runner: TurnRunner;
+  /** Its open turn was closed because the store was restored. The first `resume` learns that. */
+  #restored = false;
 
   constructor(parts: LocalSessionParts) {
     const { log, options } = parts;
@@ -157,6 +160,10 @@ export class LocalSession extends SessionView implements Session {
   resume(options: ResumeOptions<OutputSchema> = {}): Turn {
     assertMethodOptions("resume", options);
     const open = this.#live.openTurn;
+    if (this.#restored && open === undefined) {
+      this.#restored = false;
+      throw codedError(STORE_RESTORED, RESTORED);
+    }
     if (open === undefined || !this.interrupted) {
       throw codedError("nothing_to_resume", `session "${this.id}" has no interrupted turn`);
     }
@@ -339,9 +346,9 @@ export class LocalSession extends SessionView implements Session {
     await this.#live.append([...(await this.#live.closing()), draft], { durable: true });
   }
 
-  async close(beforeRelease?: () => Promise<void>): Promise<void> {
+  async close(beforeRelease?: () => Promise<void>, turns: "cancel" | "leave" = "cancel"): Promise<void> {
     if (this.#turns.closed) return;
-    await this.#turns.close();
+    await (turns === "leave" ? this.#turns.leave() : this.#turns.close());
     try {
       await beforeRelease?.();
     } finally {
@@ -355,6 +362,22 @@ export class LocalSession extends SessionView implements Session {
 
   endUnbegun(turn: string, end: Pick<TurnEnding, "status" | "error">): Promise<void> {
     return this.#runner.endUnbegun(turn, end);
+  }
+
+  get takeovers(): number {
+    return this.#live.log.takeovers ?? 0;
+  }
+
+  async closeInterrupted(code: string, message: string): Promise<void> {
+    const turn = this.#live.openTurn?.turn;
+    await this.#change({ type: "notice", turn, code, message });
+  }
+
+  /** The store was set back to an earlier state: the open turn cannot go on, because nobody knows how far it got. */
+  async closeRestored(): Promise<void> {
+    if (!this.#live.log.restored || this.#live.openTurn === undefined) return;
+    this.#restored = true;
+    await this.closeInterrupted(STORE_RESTORED, RESTORED);
   }
 
   async persist(): Promise<void> {

@@ -6,7 +6,7 @@
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, type InputPart, NO_USAGE } from "../../base/events/index.ts";
 import { codedError, type IdSource, onAbort } from "../../base/support/index.ts";
-import { type LiveLog, SESSION_CLOSED } from "../turn/index.ts";
+import { type LiveLog, SESSION_CLOSED, SESSION_HANDED_OVER } from "../turn/index.ts";
 import { TurnHandle } from "./turn-handle.ts";
 
 export type TurnWork = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
@@ -153,6 +153,18 @@ export class TurnQueue {
     await this.settled();
   }
 
+  /** Stops the running turn and leaves it open in the log: another node goes on with it. */
+  async leave(): Promise<void> {
+    this.#closed = true;
+    const reason = codedError(
+      SESSION_HANDED_OVER,
+      "this node is stopping, so another one goes on with the turn. Open the session again to follow it",
+    );
+    this.#live.seal(reason); // before the turn is stopped, so that it writes no end
+    this.#current?.stop(reason);
+    await this.settled();
+  }
+
   /** Runs a turn whose time has come. */
   async #alone(
     own: TurnHandle,
@@ -179,6 +191,9 @@ export class TurnQueue {
     const forget = onAbort(lost, () => own.stop(lost.reason));
     try {
       return await work(own, turn);
+    } catch (error) {
+      // What it needed of the store before its first event could not be read.
+      return { status: "failed", text: "", steps: 0, usage: NO_USAGE, error: errorInfoOf(error) };
     } finally {
       forget();
       this.#current = undefined;

@@ -179,9 +179,13 @@ export interface Session extends SessionHandle {
   followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;
   /**
    * Cancels the running turn, waits for it and releases the session. `beforeRelease` runs after the turns have ended,
-   * while the session is still held.
+   * while the session is still held. With "leave", the turn stays open in the log and another node goes on with it.
    */
-  close(beforeRelease?: () => Promise<void>): Promise<void>;
+  close(beforeRelease?: () => Promise<void>, turns?: "cancel" | "leave"): Promise<void>;
+  /** How many nodes in a row ended while they ran the open turn. */
+  readonly takeovers: number;
+  /** Ends the interrupted turn for good, with a notice that says why. */
+  closeInterrupted(code: string, message: string): Promise<void>;
   /** Creates the session on disk before its first message, with its model. Durable once it resolves. */
   persist(): Promise<void>;
   /** Ends a promised turn that never began, so that its id starts nothing later. */

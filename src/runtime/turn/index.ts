@@ -26,6 +26,7 @@ export { TurnDeadline } from "./turn-deadline.ts";
 export {
   runTurn,
   SESSION_CLOSED,
+  SESSION_HANDED_OVER,
   stoppedBy,
   TURN_CANCELLED,
   type TurnOutcome,

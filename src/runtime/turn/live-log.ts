@@ -42,6 +42,7 @@ export class LiveLog {
   /** How many events of the log the fold and the followers have seen. */
   #taken: number;
   #closed = false;
+  #seal: Error | undefined;
   readonly #facts = new SessionFacts();
   /** Lets the running turn receive every event too. */
   listener: ((events: readonly SessionEvent[]) => void) | undefined;
@@ -96,10 +97,27 @@ export class LiveLog {
   /** The events that close what a crash left open. */
   async closing(): Promise<readonly EventDraft[]> {
     const open = this.openTurn;
-    return open === undefined ? [] : closeTurn(open, await this.log.scratch.rows());
+    return open === undefined ? [] : closeTurn(open, await this.log.scratch.rows(), this.log.restored);
+  }
+
+  /** Whether nothing more is written here: another node goes on from the last event. */
+  get sealed(): boolean {
+    return this.#seal !== undefined;
+  }
+
+  /** Refuses every append from now on. What is already being written still counts. */
+  seal(reason: Error): void {
+    this.#seal ??= reason;
+  }
+
+  #assertUnsealed(): void {
+    if (this.#seal === undefined) return;
+    this.refused?.(this.#seal);
+    throw this.#seal;
   }
 
   async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<void> {
+    this.#assertUnsealed();
     await this.#asked(this.log.append(drafts, { ...options, durable: false }));
     // The log may add events itself (such as a notice about a torn tail); the first to publish takes all new ones.
     this.publish(this.#takeNew());
@@ -109,8 +127,9 @@ export class LiveLog {
   }
 
   /** Called before a request is sent and before a tool runs. */
-  assertWriter(): Promise<void> {
-    return this.#asked(this.log.assertWriter());
+  async assertWriter(): Promise<void> {
+    this.#assertUnsealed();
+    await this.#asked(this.log.assertWriter());
   }
 
   async #asked<T>(work: Promise<T>): Promise<T> {
@@ -200,7 +219,7 @@ export class LiveLog {
     this.#closed = true;
     this.#pump?.abort();
     this.#bus.end();
-    await this.log.close();
+    await (this.sealed && this.log.handOver !== undefined ? this.log.handOver() : this.log.close());
     this.changed();
   }
 

@@ -15,7 +15,15 @@ import {
   type ToolCall,
   type TurnEnd,
 } from "../../base/events/index.ts";
-import { type Fold, type Group, resultOfOpenCall, showsBegunTurn, walkPath } from "../fold/index.ts";
+import {
+  type Fold,
+  type Group,
+  NEVER_STARTED,
+  OUTCOME_UNKNOWN,
+  resultOfOpenCall,
+  showsBegunTurn,
+  walkPath,
+} from "../fold/index.ts";
 import { partialsFromScratch } from "./scratch-journal.ts";
 
 /**
@@ -108,25 +116,31 @@ export function openCalls(open: OpenTurn): readonly { readonly group: Group; rea
     );
 }
 
-export function closeCall(turn: string, group: Group, call: ToolCall): EventDraft {
+/** `restored`: the end of the log may be missing, so the call may have run even if nothing says that it began. */
+export function closeCall(turn: string, group: Group, call: ToolCall, restored = false): EventDraft {
+  const result = resultOfOpenCall(group, call);
   return {
     type: "tool_result",
     turn,
     response: call.response,
     callId: call.callId,
-    ...resultOfOpenCall(group, call),
+    ...(restored && result === NEVER_STARTED ? OUTCOME_UNKNOWN : result),
   };
 }
 
 /** All events that end an interrupted turn permanently. */
-export function closeTurn(open: OpenTurn, scratch: readonly string[]): readonly EventDraft[] {
+export function closeTurn(
+  open: OpenTurn,
+  scratch: readonly string[],
+  restored = false,
+): readonly EventDraft[] {
   const usage = open.groups.reduce(
     (sum, group) => (group.end?.usage === undefined ? sum : addUsage(sum, group.end.usage)),
     NO_USAGE,
   );
   return [
     ...closeResponses(open, scratch),
-    ...openCalls(open).map(({ group, call }) => closeCall(open.turn, group, call)),
+    ...openCalls(open).map(({ group, call }) => closeCall(open.turn, group, call, restored)),
     ...(open.kind === "conversation"
       ? []
       : [{ type: "branch", turn: open.turn, to: open.leadsBackTo, why: "compaction" } as const]),

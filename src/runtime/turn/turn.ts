@@ -89,7 +89,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   // A turn refused before its first event does not exist. Its end alone would enlarge a log that is already too large, or
   // would be the first event of a session that never started.
   if (!begun && (tooLarge || ending.error?.code === "event_invalid")) return outcome;
-  if (context.live.log.lost.aborted) return outcome;
+  if (context.live.log.lost.aborted || context.live.sealed) return outcome;
   try {
     if (tooLarge) await settleOpenCalls(context);
     await context.live.append([end], { durable: true, turn: "end" });
@@ -99,15 +99,18 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   }
 }
 
-/** Another writer continued the session and decides how the turn ends; until then its outcome is unknown. */
+/** Another writer continues the session and decides how the turn ends; until then its outcome is unknown. */
 function refusedBy(error: unknown): Ending {
   const info = errorInfoOf(error);
-  return { status: info.code === "session_fenced" ? "interrupted" : "failed", error: info };
+  const goesOn = info.code === "session_fenced" || info.code === SESSION_HANDED_OVER;
+  return { status: goesOn ? "interrupted" : "failed", error: info };
 }
 
 /** Codes of the signal's reason that stop a turn. Any other reason is an event that the log refused. */
 export const TURN_CANCELLED = "turn_cancelled";
 export const SESSION_CLOSED = "session_closed";
+/** The turn is left open in the log, and another node goes on with it. */
+export const SESSION_HANDED_OVER = "session_handed_over";
 
 /** How a turn ends whose signal was aborted. */
 export function stoppedBy({ signal, deadline }: Pick<TurnContext, "signal" | "deadline">): Ending {
