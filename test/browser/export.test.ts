@@ -26,7 +26,7 @@ describePage(real, "the page", () => {
     const store = memoryStore();
     const { page, errors, remote } = await openPage(real, {
       store,
-      server: { exportSession: sessionDownload(store) },
+      server: { exportSession: sessionDownload() },
       script: [{ output: [think("Counting the stars"), answer("There are **many**.")] }],
     });
     await page.getByRole("button", { name: "New session" }).click();

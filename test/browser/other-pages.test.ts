@@ -94,7 +94,7 @@ describe.skipIf("missing" in found)(`other pages${"missing" in found ? ` (${foun
     afterTest(() => browser.close());
     const context: BrowserContext = await browser.newContext();
     const own = await context.newPage();
-    await own.goto(server.newLink());
+    await own.goto(await server.newLink());
     await expect.poll(() => own.evaluate("fetch('/api/server').then((answer) => answer.status)")).toBe(200);
     // Every request that this browser sends with its cookie counts.
     const page: Page = await context.newPage();

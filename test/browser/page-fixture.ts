@@ -115,7 +115,7 @@ export async function openPage(real: RealPage, options: ServedOptions = {}): Pro
   };
   context.on("page", watch);
   const page = await context.newPage();
-  await page.goto(parts.server.newLink());
+  await page.goto(await parts.server.newLink());
   await page.getByRole("button", { name: "New session" }).waitFor();
   return {
     ...parts,

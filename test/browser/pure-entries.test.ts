@@ -91,7 +91,7 @@ describe.skipIf("missing" in found)(`the pure entries in a browser${why}`, () =>
     const page = await context.newPage();
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));
-    await page.goto(parts.server.newLink());
+    await page.goto(await parts.server.newLink());
     await page.waitForFunction("document.title === 'entries'");
     return { ...parts, page, errors };
   }

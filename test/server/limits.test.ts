@@ -199,7 +199,7 @@ test("a client that tries many keys is refused for that reason and reported; the
       body: '{"code":"wrong"}',
     },
   ].map((one) => ({ path: "/api/server", bare: true, ...one }));
-  const link = new URL(server.newLink());
+  const link = new URL(await server.newLink());
   const statuses: number[] = [];
   for (let n = 0; n < 8; n += 1) statuses.push((await ask(server, wrong[n % 4] ?? { path: "/" })).status);
   expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);

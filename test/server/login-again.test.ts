@@ -8,7 +8,7 @@ const leadsToThePage = ({ text }: Answer): boolean => text.includes('http-equiv=
 
 test("a used link leads to the page in the browser it logged in, and grants nothing there or elsewhere", async () => {
   const { server } = await served();
-  const link = new URL(server.newLink());
+  const link = new URL(await server.newLink());
   const name = `throughline_${server.port}`;
   const open = (headers: Record<string, string> = {}, code = link.search): Promise<Answer> =>
     ask(server, {
@@ -43,7 +43,7 @@ test("a used link leads to the page in the browser it logged in, and grants noth
 
 test("a link clicked again on a foreign page, where the browser withholds its cookie, leads to the page through a refresh of our own", async () => {
   const { server } = await served();
-  const link = new URL(server.newLink());
+  const link = new URL(await server.newLink());
   const headers = {
     host: `127.0.0.1:${server.port}`,
     "sec-fetch-site": "cross-site",

@@ -68,10 +68,10 @@ function openMany(
 /** What the owner does: sends requests with the token, works in a session, and logs in a new client by a link. */
 async function expectOwnerServed(server: RunningServer): Promise<void> {
   expect((await ask(server, { path: "/api/server" })).status).toBe(200);
-  const fresh = await connect(server.newLink());
+  const fresh = await connect(await server.newLink());
   const session = await fresh.open();
   expect((await session.send("Hello").result()).status).toBe("completed");
-  const link = new URL(server.newLink());
+  const link = new URL(await server.newLink());
   const browser = await ask(server, {
     path: `${link.pathname}${link.search}`,
     bare: true,

@@ -58,7 +58,7 @@ export class Http {
     return this.#parts.clock;
   }
 
-  /** Safe to repeat, so it is retried when the connection is lost. */
+  /** Safe to repeat, so it is retried while no server answers. */
   async get<T>(path: string, signal?: AbortSignal): Promise<T> {
     return (await this.#json("GET", path, { signal, again: true })) as T;
   }
@@ -87,8 +87,7 @@ export class Http {
       try {
         return tryParseJson(await (await this.#request(method, path, init)).text());
       } catch (error) {
-        const lost = codeOf(error) === "server_unreachable";
-        if (!lost || again !== true || attempt >= TRIES || signal?.aborted === true) throw error;
+        if (!isAway(error) || again !== true || attempt >= TRIES || signal?.aborted === true) throw error;
         await this.clock.sleep(waitBefore(attempt), signal);
       }
     }
@@ -145,6 +144,14 @@ async function errorFrom(response: Response, url: string): Promise<ThroughlineEr
     details: { status, code },
   });
 }
+
+/** Nobody answers, or one node of several is stopping or has lost its database: the next may answer. */
+export function isAway(error: unknown): boolean {
+  return codeOf(error) === "server_unreachable" || AWAY.has(statusOf(error) ?? 0);
+}
+
+/** A balancer answers 502 and 504 for a node that is gone. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 export function statusOf(error: unknown): number | undefined {
   const status = error instanceof ThroughlineError ? error.details["status"] : undefined;

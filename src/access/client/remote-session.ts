@@ -37,7 +37,7 @@ import {
 } from "../../base/events/index.ts";
 import { codedError, codeOf, createIdSource, type IdSource, onAbort } from "../../base/support/index.ts";
 import { followFeed } from "./event-feed.ts";
-import { type Http, queryOf, statusOf } from "./http.ts";
+import { type Http, isAway, queryOf, statusOf } from "./http.ts";
 import { readLines } from "./line-reader.ts";
 import { RemoteTurn } from "./remote-turn.ts";
 
@@ -51,7 +51,11 @@ export class RemoteSession implements SessionHandle {
   readonly #listeners = new Set<() => void>();
   #state: SessionState;
   #lastSeq: number;
+  /** How many followers have no connection now, and how often one lost it. */
   #lost = 0;
+  #losses = 0;
+  /** The last request that starts a turn. */
+  #starting: Promise<unknown> = Promise.resolve();
 
   constructor(http: Http, state: SessionState) {
     this.#http = http;
@@ -263,6 +267,7 @@ export class RemoteSession implements SessionHandle {
       if (lost === !open) return;
       lost = !open;
       this.#lost += lost ? 1 : -1;
+      if (lost) this.#losses += 1;
       this.#changed();
     };
     try {
@@ -295,7 +300,10 @@ export class RemoteSession implements SessionHandle {
     return this.close();
   }
 
-  /** With an id of ours the request may be sent twice. A resumed turn already has its id. */
+  /**
+   * With an id of ours the request may be sent twice. A resumed turn already has its id. Requests go out one after the
+   * other, so that turns begin in the order in which they were asked for.
+   */
   #start(route: "turns" | "retry" | "edit" | "resume", body: object, options: TurnOptions): Turn {
     if (this.#closing.signal.aborted) throw codedError("log_closed", `session "${this.id}" is closed`);
     if (options.ready !== undefined)
@@ -307,16 +315,54 @@ export class RemoteSession implements SessionHandle {
       id: hasId ? "" : turn,
       signal,
       after: this.#lastSeq,
-      start: () =>
-        hasId
-          ? this.#http.post<TurnState>(path, body)
-          : this.#http.post<TurnState>(path, { ...body, turn }, { again: true }),
+      start: (cancelled) =>
+        this.#inOrder(() =>
+          hasId
+            ? this.#http.post<TurnState>(path, body)
+            : this.#sureOf(cancelled, () =>
+                this.#http.post<TurnState>(path, { ...body, turn }, { again: true }),
+              ),
+        ),
       ask: (id, when) => this.#ask(id, when),
       cancel: async (id) => {
         await this.#http.post(`${this.#path}/cancel`, { turn: id }, { again: true });
       },
       follow: (after, stop) => this.follow({ after, signal: stop }),
     });
+  }
+
+  #inOrder<T>(request: () => Promise<T>): Promise<T> {
+    const own = this.#starting.then(request);
+    this.#starting = own.catch(() => undefined);
+    return own;
+  }
+
+  /** While a follower has no connection, the request waits for it and is then sent again. */
+  async #sureOf<T>(cancelled: AbortSignal, request: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const before = this.#losses;
+      const wasLost = this.#lost > 0;
+      try {
+        return await request();
+      } catch (error) {
+        const isLoss = wasLost || this.#losses > before;
+        if (!isAway(error) || !isLoss || !(await this.#isBack(cancelled))) throw error;
+      }
+    }
+  }
+
+  /** Resolves to true when the connection is back, to false if nobody waits for it any more. */
+  async #isBack(cancelled: AbortSignal): Promise<boolean> {
+    const ends = [cancelled, this.#closing.signal];
+    const isOver = (): boolean => ends.some(({ aborted }) => aborted);
+    while (this.connection === "lost" && !isOver()) {
+      let forget: readonly (() => void)[] = [];
+      await new Promise<void>((resolve) => {
+        forget = [this.onChange(resolve), ...ends.map((signal) => onAbort(signal, resolve))];
+      });
+      for (const one of forget) one();
+    }
+    return !isOver();
   }
 
   async #ask(turn: string, when: "now" | "ended"): Promise<TurnState> {

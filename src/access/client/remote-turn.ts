@@ -16,13 +16,14 @@ import {
 } from "../../base/api/index.ts";
 import { NO_USAGE, type SessionEvent } from "../../base/events/index.ts";
 import { codeOf, messageOf, onAbort } from "../../base/support/index.ts";
+import { isAway } from "./http.ts";
 
 export interface RemoteTurnParts {
   /** Empty if only the server knows it. */
   readonly id: string;
   readonly signal: AbortSignal | undefined;
-  /** Sends the request that starts the turn. */
-  start(): Promise<TurnState>;
+  /** Sends the request that starts the turn. The signal says that nobody waits for it any more. */
+  start(cancelled: AbortSignal): Promise<TurnState>;
   /** Resolves at once, or when the turn has ended, within a time limit. */
   ask(id: string, when: "now" | "ended"): Promise<TurnState>;
   cancel(id: string): Promise<void>;
@@ -36,8 +37,8 @@ export class RemoteTurn implements Turn {
   readonly #started: Promise<TurnState>;
   /** Removes the listener from the caller's signal. */
   readonly #forget: (() => void) | undefined;
+  readonly #cancelled = new AbortController();
   #id: string;
-  #cancelled = false;
   #done: Promise<TurnState> | undefined;
 
   constructor(parts: RemoteTurnParts) {
@@ -73,7 +74,7 @@ export class RemoteTurn implements Turn {
 
   /** Best effort: if the server cannot be reached, the result says so. */
   cancel(): void {
-    this.#cancelled = true;
+    this.#cancelled.abort();
     this.#started.then(() => this.#parts.cancel(this.#id)).catch(() => undefined);
   }
 
@@ -101,7 +102,7 @@ export class RemoteTurn implements Turn {
   }
 
   async #start(): Promise<TurnState> {
-    const state = await this.#parts.start();
+    const state = await this.#parts.start(this.#cancelled.signal);
     this.#id = state.turn;
     return state;
   }
@@ -119,11 +120,12 @@ export class RemoteTurn implements Turn {
         state = await this.#parts.ask(this.#id, "ended");
         lost = 0;
       } catch (error) {
-        if (codeOf(error) === "server_unreachable") {
+        if (isAway(error)) {
+          const cancelled = this.#cancelled.signal.aborted;
           // The server may be restarting; each request has already waited a while for it. A cancelled turn is not
           // waited for.
-          if (!this.#cancelled && (lost += 1) < MAX_LOST) continue;
-          return { turn: this.#id, state: "done", result: unreachable(error, this.#cancelled) };
+          if (!cancelled && (lost += 1) < MAX_LOST) continue;
+          return { turn: this.#id, state: "done", result: unreachable(error, cancelled) };
         }
         // The server kept sessions only in memory and was restarted, or the session was removed.
         if (codeOf(error) !== "turn_unknown") throw error;

@@ -1,24 +1,41 @@
 /**
- * Who may use the server. There is one random token of 256 bits. A program sends the token itself. A browser gets
- * access through a link that works once, and then holds a cookie derived from the token. Keys are compared in constant
- * time and never logged.
+ * Who may use the server, and for what. The server has one random token of 256 bits, with all rights. A store that
+ * several machines share has a table of further ones, each with a tenant and a right. A program sends a token. A browser
+ * gets access through a link that works once, and then holds a cookie. Keys are compared in constant time, or found by
+ * their digest, and never logged.
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 import { codedError } from "../../base/support/index.ts";
+import { type Grant, type Right, RIGHTS, type TokenTable } from "../../runtime/log/index.ts";
 
 const MIN_TOKEN_LENGTH = 32;
+const DAY_MS = 24 * 3_600_000;
+/** A link may lie in a terminal for a while before somebody opens it. */
+const CODE_MS = DAY_MS;
+const LOGIN_MS = 30 * DAY_MS;
+
+/** The keys of one right of the server's own token. */
+interface OwnKeys {
+  readonly grant: Grant;
+  readonly token: string;
+  readonly cookie: string;
+  readonly digests: { readonly token: Buffer; readonly cookie: Buffer };
+}
+
+/** At once for the server's own keys; others have to be looked up. */
+export type Found = Grant | Promise<Grant | undefined> | undefined;
 
 export class AccessKeys {
+  /** The server's own token. */
   readonly token: string;
-  readonly cookieValue: string;
-  readonly #token: Buffer;
-  readonly #cookie: Buffer;
-  /** Codes of unused links. */
-  readonly #codes: Buffer[] = [];
+  readonly #own: readonly OwnKeys[];
+  readonly #table: TokenTable | undefined;
+  /** Codes of unused links. With a table they are there, so that any node accepts them. */
+  readonly #codes: { readonly digest: Buffer; readonly grant: Grant }[] = [];
 
-  constructor(token: string = randomKey()) {
+  constructor(token: string = randomKey(), tenant = "", table?: TokenTable) {
     if (token.length < MIN_TOKEN_LENGTH || !/^[\w.~+/=-]+$/.test(token)) {
       throw codedError(
         "token_weak",
@@ -26,40 +43,82 @@ export class AccessKeys {
       );
     }
     this.token = token;
-    this.#token = digest(token);
-    // Not the token itself, so a leaked cookie is not a bearer token. The same after a restart with the same token.
-    this.cookieValue = createHmac("sha256", token).update("throughline cookie").digest("base64url");
-    this.#cookie = digest(this.cookieValue);
+    this.#table = table;
+    this.#own = RIGHTS.map((may) => {
+      const keys = derived(token, may);
+      const digests = { token: digest(keys.token), cookie: digest(keys.cookie) };
+      return { grant: { tenant, may, name: "" }, ...keys, digests };
+    });
   }
 
-  /** Creates a code that grants access once, to one browser or program. */
-  newCode(): string {
+  /** What the server's own token opens. */
+  get owner(): Grant {
+    return this.#keysOf("admin").grant;
+  }
+
+  ofToken(given: string): Found {
+    return this.#ownGrant(given, "token") ?? this.#table?.grantOf(given, "bearer");
+  }
+
+  ofCookie(given: string): Found {
+    return this.#ownGrant(given, "cookie") ?? this.#table?.grantOf(given, "cookie");
+  }
+
+  /** Creates a code that gives these rights once, to one browser or program. */
+  async newCode(grant: Grant): Promise<string> {
+    if (this.#table !== undefined) return this.#table.addCode(grant, CODE_MS);
     const code = randomKey();
-    this.#codes.push(digest(code));
+    this.#codes.push({ digest: digest(code), grant });
     if (this.#codes.length > MAX_CODES) this.#codes.shift();
     return code;
   }
 
-  /** Returns true once for each code. */
-  redeem(code: string): boolean {
+  /**
+   * Resolves to a cookie for a browser, or a token for a program, once for each code. Keys of the server's own token are
+   * derived from it: nothing is stored, and every node with the same token accepts them. The token of a row of the table
+   * is not known here, so its link gives out a new row: it needs no secret that all nodes share, and goes with the token
+   * when that is removed.
+   */
+  async redeem(code: string, kind: "browser" | "login"): Promise<string | undefined> {
+    const grant = this.#table === undefined ? this.#redeemHere(code) : await this.#table.redeemCode(code);
+    if (grant === undefined) return undefined;
+    if (grant.name !== "") return this.#table?.addLogin(grant, kind, LOGIN_MS);
+    const { cookie, token } = this.#keysOf(grant.may);
+    return kind === "browser" ? cookie : token;
+  }
+
+  #redeemHere(code: string): Grant | undefined {
     const given = digest(code);
     let at = -1;
-    for (const [index, known] of this.#codes.entries()) if (timingSafeEqual(known, given)) at = index;
-    if (at === -1) return false;
-    this.#codes.splice(at, 1);
-    return true;
+    for (const [index, known] of this.#codes.entries()) if (timingSafeEqual(known.digest, given)) at = index;
+    return at === -1 ? undefined : this.#codes.splice(at, 1)[0]?.grant;
   }
 
-  isToken(given: string): boolean {
-    return timingSafeEqual(this.#token, digest(given));
+  /** Compares with all of them, so that the time does not tell which one was close. */
+  #ownGrant(text: string, as: "token" | "cookie"): Grant | undefined {
+    const given = digest(text);
+    let found: Grant | undefined;
+    for (const own of this.#own) if (timingSafeEqual(own.digests[as], given)) found = own.grant;
+    return found;
   }
 
-  isCookie(given: string): boolean {
-    return timingSafeEqual(this.#cookie, digest(given));
+  #keysOf(may: Right): OwnKeys {
+    return this.#own.find(({ grant }) => grant.may === may) as OwnKeys; // made for every right
   }
 }
 
 const MAX_CODES = 64;
+
+/**
+ * A cookie is not the token itself, so a leaked cookie is not a bearer token. All are the same after a restart with the
+ * same token.
+ */
+function derived(token: string, may: Right): { readonly token: string; readonly cookie: string } {
+  const from = (text: string): string => createHmac("sha256", token).update(text).digest("base64url");
+  return may === "admin"
+    ? { token, cookie: from("throughline cookie") }
+    : { token: from(`throughline token ${may}`), cookie: from(`throughline cookie ${may}`) };
+}
 
 function randomKey(): string {
   return randomBytes(32).toString("base64url");

@@ -15,7 +15,8 @@ import { onAbort } from "../../base/support/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { Backlog } from "./backlog.ts";
 import { sharedFrames } from "./event-frames.ts";
-import type { HostedSession, StateFrame } from "./hosted-session.ts";
+import type { HostedSession } from "./hosted-session.ts";
+import type { StateFrame } from "./session-state.ts";
 
 /** How many bytes of live events may wait for one client. Anything it misses is in the log. */
 const MAX_BACKLOG = 256 * 1024;

@@ -14,6 +14,8 @@ export interface ExportOptions {
   readonly reasoning: boolean;
   /** Whether to remove anything that looks like a secret. */
   readonly redact: boolean;
+  /** The sessions of the client's tenant. Read from here: the server's own store may have a session of the same name. */
+  readonly store: Store;
 }
 
 /** A session as a download. */
@@ -26,13 +28,11 @@ export interface Exported {
 /** Exports a session for a download. Rejects an unknown format with `format_unknown`. */
 export type ExportSession = (id: string, options: ExportOptions) => Promise<Exported>;
 
-export function bundleExport(store: Store): ExportSession {
-  return async (id, { format, reasoning, redact }) => {
-    if (format !== "jsonl" || !reasoning || redact)
-      throw codedError("format_unknown", "this server exports only complete sessions, as jsonl");
-    const log = await store.open(id, { mode: "read" });
-    const bundle = await readBundle(log);
-    await log.close();
-    return { mediaType: "application/x-ndjson", fileName: `${id}.jsonl`, body: bundleText(bundle) };
-  };
-}
+export const bundleExport: ExportSession = async (id, { format, reasoning, redact, store }) => {
+  if (format !== "jsonl" || !reasoning || redact)
+    throw codedError("format_unknown", "this server exports only complete sessions, as jsonl");
+  const log = await store.open(id, { mode: "read" });
+  const bundle = await readBundle(log);
+  await log.close();
+  return { mediaType: "application/x-ndjson", fileName: `${id}.jsonl`, body: bundleText(bundle) };
+};

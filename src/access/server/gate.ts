@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 
 import type { ErrorCode } from "../../base/support/index.ts";
+import type { Grant } from "../../runtime/log/index.ts";
 import type { AccessKeys } from "./access-keys.ts";
 
 export interface Denial {
@@ -16,6 +17,19 @@ export interface Denial {
   readonly wrongKey?: true;
 }
 
+/** What becomes of a request. Without a denial it may pass, and with a grant its sender is known. */
+export interface Verdict {
+  readonly denial?: Denial | undefined;
+  readonly key?: KnownKey | undefined;
+}
+
+/** The key that a request carried, and what it opens. */
+export interface KnownKey {
+  readonly given: string;
+  readonly as: "token" | "cookie";
+  readonly grant: Grant;
+}
+
 /** Replaces the refusal of a wrong key when there were too many. */
 export const TOO_MANY_WRONG_KEYS: Denial = {
   status: 429,
@@ -23,28 +37,47 @@ export const TOO_MANY_WRONG_KEYS: Denial = {
   message: "too many wrong keys. Open the link the server printed, or use the right token",
 };
 
+/** The key is of a table that cannot be read right now. */
+export const STORE_AWAY: Denial = {
+  status: 503,
+  code: "store_unreachable",
+  message:
+    "the server cannot reach its database right now, so it cannot check the token. Try again in a moment",
+};
+
 export interface GateRules {
   /** Exact values of the Host header: name and port. */
   readonly hosts: ReadonlySet<string>;
+  /** The origin under which people reach the server, if something stands in front of it. */
+  readonly publicOrigin: URL | undefined;
   readonly keys: AccessKeys;
   readonly cookieName: string;
 }
 
-/** The only addresses that need no token: they accept a code that works once. */
+/** Addresses that need no token: they accept a code that works once. */
 export const LOGIN_PATH = "/login";
 export const LOGIN_API_PATH = "/api/login";
+/** Addresses that need no token: they show nothing. A balancer asks them under any name. */
+export const HEALTH_PATH = "/healthz";
+export const READY_PATH = "/readyz";
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE"]);
 const MAX_URL_LENGTH = 8192;
 
-export function denialOf(request: IncomingMessage, rules: GateRules): Denial | undefined {
-  return (
+/** A promise only if the key has to be looked up. It rejects if the look-up fails. */
+export function judge(request: IncomingMessage, rules: GateRules): Verdict | Promise<Verdict> {
+  const denial =
     targetDenial(request) ??
-    hostDenial(request, rules) ??
-    originDenial(request) ??
-    authDenial(request, rules) ??
-    contentDenial(request)
-  );
+    (isProbe(request) ? undefined : hostDenial(request, rules)) ??
+    originDenial(request, rules);
+  if (denial !== undefined) return { denial };
+  if (isOpen(request)) return { denial: contentDenial(request) };
+  const [authorization, ...more] = headersNamed(request, "authorization");
+  if (authorization === undefined) return judgeCookie(request, rules);
+  const bearer = more.length === 0 ? /^Bearer ([^\s]+)$/i.exec(authorization)?.[1] : undefined;
+  return bearer === undefined
+    ? { denial: WRONG_KEY }
+    : judgeKey(request, rules, { given: bearer, as: "token" });
 }
 
 function targetDenial({ method = "", url = "" }: IncomingMessage): Denial | undefined {
@@ -60,9 +93,11 @@ function targetDenial({ method = "", url = "" }: IncomingMessage): Denial | unde
  * There must be exactly one Host, and it must be ours: a page that points its own name at 127.0.0.1 sends that name
  * (CVE-2025-66414).
  */
-function hostDenial(request: IncomingMessage, { hosts }: GateRules): Denial | undefined {
-  const [host, ...more] = headersNamed(request, "host");
-  if (host !== undefined && more.length === 0 && hosts.has(host.toLowerCase())) return undefined;
+function hostDenial(request: IncomingMessage, { hosts, publicOrigin }: GateRules): Denial | undefined {
+  const [given, ...more] = headersNamed(request, "host");
+  const host = given?.toLowerCase();
+  const isOurs = host !== undefined && (hosts.has(host) || host === publicOrigin?.host);
+  if (isOurs && more.length === 0) return undefined;
   return refuse(
     421,
     "host_refused",
@@ -73,12 +108,14 @@ function hostDenial(request: IncomingMessage, { hosts }: GateRules): Denial | un
 /**
  * SameSite does not help between ports: http://localhost:3000 is the same site as http://localhost:4319
  * (CVE-2026-22812). The origin must be exactly ours, and if the browser says who sends the request, it must be our own
- * page or the person.
+ * page or the person. What stands in front of the server may keep the public name as the Host, or replace it by ours.
  */
-function originDenial(request: IncomingMessage): Denial | undefined {
+function originDenial(request: IncomingMessage, { publicOrigin }: GateRules): Denial | undefined {
   const refused = refuse(403, "origin_refused", "requests from other pages are refused");
-  const origins = headersNamed(request, "origin");
-  if (origins.some((origin) => origin !== `http://${request.headers.host ?? ""}`)) return refused;
+  const host = request.headers.host ?? "";
+  const own = host.toLowerCase() === publicOrigin?.host ? undefined : `http://${host}`;
+  const isOurs = (origin: string): boolean => origin === own || origin === publicOrigin?.origin;
+  if (!headersNamed(request, "origin").every(isOurs)) return refused;
   const sites = headersNamed(request, "sec-fetch-site");
   const foreign = sites.some((site) => site !== "same-origin" && site !== "none");
   // A link clicked in a terminal that is itself a web page is a cross-site navigation; its code is the proof.
@@ -86,30 +123,53 @@ function originDenial(request: IncomingMessage): Denial | undefined {
   return undefined;
 }
 
-function authDenial(request: IncomingMessage, { keys, cookieName }: GateRules): Denial | undefined {
-  if (isLogin(request)) return undefined;
-  const refused = refuse(
-    401,
-    "unauthorized",
-    "a token is required. Open the link the server printed, or send authorization: Bearer TOKEN",
-  );
-  const [authorization, ...more] = headersNamed(request, "authorization");
-  if (authorization !== undefined) {
-    const bearer = more.length === 0 ? /^Bearer ([^\s]+)$/i.exec(authorization)?.[1] : undefined;
-    return bearer !== undefined && keys.isToken(bearer) ? undefined : { ...refused, wrongKey: true };
-  }
-  if (!hasCookie(request, keys, cookieName))
-    return cookiesNamed(request, cookieName).length === 0 ? refused : { ...refused, wrongKey: true };
-  // A browser sends its cookie automatically, so a request that changes something must also name its origin.
-  if (isWrite(request) && headersNamed(request, "origin").length !== 1)
-    return refuse(403, "origin_refused", "a request that changes something must name its origin");
-  return undefined;
+const NO_KEY: Denial = refuse(
+  401,
+  "unauthorized",
+  "a token is required. Open the link the server printed, or send authorization: Bearer TOKEN",
+);
+const WRONG_KEY: Denial = { ...NO_KEY, wrongKey: true };
+
+function judgeCookie(request: IncomingMessage, rules: GateRules): Verdict | Promise<Verdict> {
+  const [given, ...more] = cookiesNamed(request, rules.cookieName);
+  if (given === undefined) return { denial: NO_KEY };
+  return more.length > 0 ? { denial: WRONG_KEY } : judgeKey(request, rules, { given, as: "cookie" });
+}
+
+function judgeKey(
+  request: IncomingMessage,
+  { keys }: GateRules,
+  { given, as }: Pick<KnownKey, "given" | "as">,
+): Verdict | Promise<Verdict> {
+  const verdict = (grant: Grant | undefined): Verdict =>
+    grant === undefined
+      ? { denial: WRONG_KEY }
+      : {
+          denial: rightDenial(request, grant) ?? cookieDenial(request, as) ?? contentDenial(request),
+          key: { given, as, grant },
+        };
+  const found = as === "token" ? keys.ofToken(given) : keys.ofCookie(given);
+  return found instanceof Promise ? found.then(verdict) : verdict(found);
+}
+
+/** By the method alone: the router may read a path in another way than this file. Routes ask for `admin` themselves. */
+function rightDenial(request: IncomingMessage, { may }: Grant): Denial | undefined {
+  return may === "read" && isWrite(request)
+    ? refuse(403, "right_missing", "this token may only read. Use one that may write")
+    : undefined;
+}
+
+/** A browser sends its cookie automatically, so a request that changes something must also name its origin. */
+function cookieDenial(request: IncomingMessage, as: KnownKey["as"]): Denial | undefined {
+  return as === "cookie" && isWrite(request) && headersNamed(request, "origin").length !== 1
+    ? refuse(403, "origin_refused", "a request that changes something must name its origin")
+    : undefined;
 }
 
 /** Whether the browser already has access. */
-export function hasCookie(request: IncomingMessage, keys: AccessKeys, name: string): boolean {
-  const cookies = cookiesNamed(request, name);
-  return cookies.length === 1 && cookies.every((cookie) => keys.isCookie(cookie));
+export async function hasCookie(request: IncomingMessage, keys: AccessKeys, name: string): Promise<boolean> {
+  const [given, ...more] = cookiesNamed(request, name);
+  return given !== undefined && more.length === 0 && (await keys.ofCookie(given)) !== undefined;
 }
 
 /** Refuses anything a plain form can send: a form needs no permission from the browser to reach other sites. */
@@ -133,10 +193,26 @@ function isWrite({ method }: IncomingMessage): boolean {
   return method !== "GET" && method !== "HEAD";
 }
 
-/** Requests that need no key: they bring a code that is checked later. */
-export function isLogin({ method, url = "" }: IncomingMessage): boolean {
-  const path = url.split("?", 1)[0];
+/** Requests that bring a code, which is checked later. */
+function isLogin(request: IncomingMessage): boolean {
+  const { method } = request;
+  const path = pathOf(request);
   return (method === "GET" && path === LOGIN_PATH) || (method === "POST" && path === LOGIN_API_PATH);
+}
+
+function isProbe(request: IncomingMessage): boolean {
+  const path = pathOf(request);
+  return !isWrite(request) && (path === HEALTH_PATH || path === READY_PATH);
+}
+
+/** Requests that need no key. */
+export function isOpen(request: IncomingMessage): boolean {
+  return isLogin(request) || isProbe(request);
+}
+
+/** As it was sent: an address that only means an open one once it is decoded needs a key. */
+function pathOf({ url = "" }: IncomingMessage): string | undefined {
+  return url.split("?", 1)[0];
 }
 
 /** Returns all of them. Node keeps one of several headers and joins others, and a check must not depend on which. */

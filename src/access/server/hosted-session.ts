@@ -5,57 +5,24 @@
  */
 
 import type { SessionState } from "../../base/api/index.ts";
-import {
-  type Clock,
-  codedError,
-  codeOf,
-  messageOf,
-  type ThroughlineError,
-} from "../../base/support/index.ts";
-import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
-import type { Store, Waiting } from "../../runtime/log/index.ts";
-import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
+import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
+import { SessionFacts } from "../../runtime/facts/index.ts";
+import type { SharedStore, Waiting } from "../../runtime/log/index.ts";
+import { readFacts, type Session } from "../../runtime/session/index.ts";
+import { HostedInbox } from "./hosted-inbox.ts";
+import type { Attached, HostedParts } from "./hosted-parts.ts";
 import { HostedTurns } from "./hosted-turns.ts";
+import { type Elsewhere, NOWHERE_ELSE, type StateFrame, stateFrameOf, stateOf } from "./session-state.ts";
 
-/** Facts about a session before it is opened: enough to choose its model and the folder of its tools. */
-export interface StoredFacts extends Pick<SessionFacts, "cwd" | "settings"> {
-  readonly id: string;
-}
-
-/** Chooses the agent for a session, for example by its folder. */
-export type AgentFor = (facts: StoredFacts) => Agent | Promise<Agent>;
-
-export interface HostedParts {
-  readonly id: string;
-  readonly store: Store;
-  readonly agentFor: AgentFor;
-  readonly clock: Clock;
-  /** How long after its last use a session stays open for writing. */
-  readonly releaseMs: number;
-  readonly costOf: CostOf;
-  /** Reports that the session has waiting turns that did not begin. The host then calls `beginWaiting`. */
-  readonly owes: (id: string) => void;
-  /** Reports a problem to the server's terminal. */
-  readonly problem: (message: string) => void;
-}
-
-export interface Attached {
-  readonly session: Session;
-  /** Aborted when the session was reopened in another mode. Follow it again then. */
-  readonly swapped: AbortSignal;
-}
-
-/** The state as a frame of a stream. */
-export interface StateFrame {
-  /** Equal keys mean nothing new to send. `lastSeq` is excluded: every event carries it. */
-  readonly key: string;
-  readonly bytes: Buffer;
-}
+/** How long to wait before asking again for a session that another process writes. */
+const LOCKED_MS = 100;
 
 export class HostedSession {
   readonly #parts: HostedParts;
   readonly waiting: Waiting;
   readonly turns: HostedTurns;
+  /** Undefined if no other machine shares the store. */
+  readonly #inbox: HostedInbox | undefined;
   readonly #listeners = new Set<() => void>();
   #open: { readonly session: Session; readonly swap: AbortController } | undefined;
   /** A model chosen here. It becomes an event only with the next step, so it must survive closing the session. */
@@ -86,6 +53,9 @@ export class HostedSession {
       problem: parts.problem,
     });
     this.#facts = new SessionFacts(parts.costOf);
+    const { shared } = parts.store;
+    const factsOf = (session: Session): Promise<SessionFacts> => this.factsOf(session);
+    this.#inbox = shared && new HostedInbox({ ...parts, shared, turns: this.turns, factsOf });
     this.#lastUse = parts.clock.monotonic();
     this.#lastWrite = this.#lastUse;
   }
@@ -120,10 +90,14 @@ export class HostedSession {
   }
 
   /** Runs `work` with the session open in the required mode. The session stays open meanwhile. */
-  async withSession<T>(mode: "read" | "write", work: (session: Session) => Promise<T> | T): Promise<T> {
+  async withSession<T>(
+    mode: "read" | "write",
+    work: (session: Session) => Promise<T> | T,
+    { waitMs = 0 }: { readonly waitMs?: number } = {},
+  ): Promise<T> {
     this.#uses += 1;
     try {
-      return await work(await this.#ensure(mode));
+      return await work(await this.#ensureWithin(mode, waitMs));
     } catch (error) {
       throw this.#gone === "stopping" && codeOf(error) === "log_closed" ? this.#goneError() : error;
     } finally {
@@ -145,6 +119,25 @@ export class HostedSession {
           `session "${this.id}" is being written by another process. Use that process, or wait until it releases the session`,
         );
       return work(session);
+    });
+  }
+
+  /** Called before a turn is accepted. */
+  assertTakesTurns(): void {
+    if (this.#parts.isDraining()) throw codedError("server_stopping", "the server is stopping");
+    this.turns.assertRoom();
+  }
+
+  /** What the store offers if several machines share it. */
+  get shared(): SharedStore | undefined {
+    return this.#parts.store.shared;
+  }
+
+  /** Something was admitted to this session, which this node holds: begins the turns and carries out the commands. */
+  async hear(): Promise<void> {
+    await this.#exclusive(async () => {
+      const { session } = this.#open ?? {};
+      if (session?.access === "write" && session.writer === "live") await this.#takeInbox(session);
     });
   }
 
@@ -170,28 +163,25 @@ export class HostedSession {
 
   state(): Promise<SessionState> {
     return this.withSession("read", async (session) => {
-      const { id, title, usage, model, context, rules, interrupted, writer } = session;
-      const { running, waiting } = this.turns;
-      const { target, capabilities, effort } = model.settings;
-      const { cwd, costUsd } = await this.factsOf(session);
-      return {
-        id,
-        title,
-        cwd,
-        usage,
-        costUsd,
-        model: { label: model.label, settings: { target, capabilities, effort } },
-        context,
-        rules,
-        interrupted,
-        // Open for reading with no writer: the server would take the lock for a request that writes.
-        access: session.access === "read" && writer === "live" ? "read" : "write",
-        writer,
-        turn: running,
-        waiting,
-        lastSeq: session.lastSeq,
-      };
+      // Only a session that nobody writes, or that another node writes, is looked up.
+      const isElsewhere = session.interrupted || (session.access === "read" && session.writer === "live");
+      const elsewhere = isElsewhere ? await this.#elsewhere() : NOWHERE_ELSE;
+      return stateOf(session, this.turns, await this.factsOf(session), elsewhere);
     });
+  }
+
+  /** Whether another node goes on with the session without being asked. */
+  async wakes(): Promise<boolean> {
+    return (await this.#elsewhere()).wakes;
+  }
+
+  async #elsewhere(): Promise<Elsewhere> {
+    if (this.shared === undefined) return NOWHERE_ELSE;
+    const { holder, takesCommands, wakes } = await this.shared.holderOf(this.id);
+    return {
+      wakes: wakes && this.#parts.onNodeLoss === "resume",
+      takesCommands: holder === undefined || takesCommands,
+    };
   }
 
   /** For all followers: computed and serialized once per change, however many there are. */
@@ -242,6 +232,17 @@ export class HostedSession {
     const facts = await this.withSession("read", (session) => this.factsOf(session));
     if (waiting.every(({ turn }) => facts.has(turn))) return;
     await this.withSession("write", (session) => this.#exclusive(() => this.#recover(session)));
+    await this.#releaseIfDone();
+  }
+
+  /** Acquires the session, which lets it go on with what a dead node left: its turn, and what was asked of it. */
+  async takeOver(): Promise<void> {
+    if (this.#open?.session.access === "write") return this.hear();
+    await this.withSession("write", () => undefined);
+    await this.#releaseIfDone();
+  }
+
+  async #releaseIfDone(): Promise<void> {
     await this.#exclusive(async () => {
       if (this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write") await this.#close();
     });
@@ -254,10 +255,10 @@ export class HostedSession {
     });
   }
 
-  /** Closes it permanently: cancels running turns and ends the viewers' streams. */
-  async end(why: "removed" | "stopping"): Promise<void> {
+  /** Closes it permanently and ends the viewers' streams. Cancels running turns, or leaves them to another node. */
+  async end(why: "removed" | "stopping", turns: "cancel" | "leave" = "cancel"): Promise<void> {
     this.#gone = why;
-    await this.#exclusive(() => this.#close());
+    await this.#exclusive(() => this.#close(turns));
     this.#changed();
   }
 
@@ -265,6 +266,26 @@ export class HostedSession {
   get isIdleWriter(): boolean {
     if (this.#open?.session.access !== "write" || this.#uses > 0 || this.turns.busy) return false;
     return this.#parts.clock.monotonic() - this.#lastWrite >= this.#parts.releaseMs;
+  }
+
+  /** Tries again while another process writes, without holding up readers meanwhile. */
+  async #ensureWithin(mode: "read" | "write", waitMs: number): Promise<Session> {
+    const { clock } = this.#parts;
+    const until = clock.monotonic() + waitMs;
+    for (;;) {
+      try {
+        return await this.#ensure(mode);
+      } catch (error) {
+        if (codeOf(error) !== "session_locked" || waitMs === 0) throw error;
+        if (clock.monotonic() >= until)
+          throw codedError(
+            "session_busy",
+            `session "${this.id}" is in the middle of a turn on another node`,
+            error,
+          );
+        await clock.sleep(LOCKED_MS);
+      }
+    }
   }
 
   #ensure(mode: "read" | "write"): Promise<Session> {
@@ -298,7 +319,17 @@ export class HostedSession {
     if (this.#isNew) {
       // A list left next to a log that was removed by hand does not belong to the new session.
       for (const { turn } of await this.waiting.list()) await this.waiting.remove(turn);
-    } else await this.turns.recover(session, await this.factsOf(session));
+    } else {
+      await this.#inbox?.goOn(session);
+      await this.#takeInbox(session);
+    }
+  }
+
+  /** Begins the turns that wait, and carries out what other nodes asked for. */
+  async #takeInbox(session: Session): Promise<void> {
+    const commands = await this.#inbox?.commands();
+    await this.turns.recover(session, await this.factsOf(session));
+    if (commands !== undefined) this.#inbox?.carryOut(session, commands);
   }
 
   /** Reads what another process has written since. A log that is missing or was replaced is reopened. */
@@ -333,11 +364,11 @@ export class HostedSession {
     return session;
   }
 
-  async #close(): Promise<void> {
+  async #close(turns: "cancel" | "leave" = "cancel"): Promise<void> {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    await open.session.close(() => this.turns.idle());
+    await open.session.close(() => this.turns.idle(), turns);
     open.swap.abort();
   }
 
@@ -368,12 +399,4 @@ export class HostedSession {
     this.#stateFrame = undefined;
     for (const listener of this.#listeners) listener();
   }
-}
-
-function stateFrameOf(state: SessionState): StateFrame {
-  const { lastSeq: _lastSeq, ...rest } = state;
-  return {
-    key: JSON.stringify(rest),
-    bytes: Buffer.from(`event: state\ndata: ${JSON.stringify(state)}\n\n`),
-  };
 }

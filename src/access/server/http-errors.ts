@@ -34,6 +34,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "allow_rule_invalid",
   ],
   401: ["code_used"],
+  403: ["right_missing"],
   404: [
     "not_found",
     "session_not_found",
@@ -69,10 +70,18 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "no_settings",
     "context_too_small",
     "compaction_cancelled",
+    "store_restored",
   ],
   413: ["body_too_large"],
-  429: ["too_many_turns"],
-  503: ["server_stopping"],
+  429: ["too_many_turns", "tenant_full"],
+  503: [
+    "server_stopping",
+    "command_unconfirmed",
+    "session_fenced",
+    "session_handed_over",
+    "store_full",
+    "store_unreachable",
+  ],
 };
 
 const STATUS: ReadonlyMap<string, number> = new Map(
@@ -86,11 +95,28 @@ export interface ErrorAnswer {
 
 const HIDDEN = "the request failed on the server; its terminal shows why";
 
+/** What a client reads instead of words for whoever runs the server. */
+const FOR_CLIENTS: ReadonlyMap<string, string> = new Map([
+  ["store_unreachable", "the server cannot reach its database right now. Send the request again in a moment"],
+  [
+    "store_full",
+    "the server's database has no space left. Nothing was written. Send the request again later",
+  ],
+]);
+
+/** With every 503: when the same request may be sent again. */
+export const RETRY_SECONDS = "2";
+
+/** Whether a 503 is part of how nodes come and go, so that nobody has to be told. */
+export function isPassing(code: string): boolean {
+  return STATUS.get(code) === 503 && !code.startsWith("store_");
+}
+
 /**
  * The message for the client. Any message not written for clients is hidden, since it may name a path of this machine.
  */
 export function publicMessage(code: string | undefined, message: string): string {
-  return STATUS.has(code ?? "") ? message : HIDDEN;
+  return STATUS.has(code ?? "") ? (FOR_CLIENTS.get(code ?? "") ?? message) : HIDDEN;
 }
 
 /** The same for the result of a turn. Messages of a provider or a tool stay. */
@@ -101,12 +127,13 @@ export function publicResult(result: TurnResult): TurnResult {
 }
 
 /** Codes of the server's own infrastructure. */
-const GROUND = /^(?:log|blob|waiting|file|lock)_/;
+const GROUND = /^(?:log|blob|waiting|file|lock|store)_/;
 
 export function errorAnswer(error: unknown): ErrorAnswer {
   const code = isThroughlineError(error) ? error.code : "internal";
   const status = STATUS.get(code);
-  if (status !== undefined) return { status, body: { error: { code, message: messageOf(error) } } };
+  if (status !== undefined)
+    return { status, body: { error: { code, message: publicMessage(code, messageOf(error)) } } };
   return {
     status: 500,
     body: { error: { code, message: HIDDEN } },

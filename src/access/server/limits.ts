@@ -30,6 +30,14 @@ export interface ServerLimits {
   readonly wrongKeys: number;
   /** How long a client may read nothing of a download. */
   readonly stuckMs: number;
+  /** How often the key of an open stream is checked again, on a store that has a table of tokens. */
+  readonly recheckMs: number;
+  /** Sessions of one tenant that have a turn on this server at once. */
+  readonly tenantTurns: number;
+  /** Sessions of one tenant. */
+  readonly tenantSessions: number;
+  /** Bytes of all logs of one tenant. */
+  readonly tenantBytes: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -44,4 +52,8 @@ export const SERVER_LIMITS: ServerLimits = {
   lingerMs: 20_000,
   wrongKeys: 60,
   stuckMs: 30_000,
+  recheckMs: 5000,
+  tenantTurns: 256,
+  tenantSessions: Infinity,
+  tenantBytes: Infinity,
 };

@@ -1,6 +1,7 @@
 /** What `startServer` accepts. */
 
 import {
+  aChoice,
   aClock,
   aFunction,
   aList,
@@ -14,6 +15,7 @@ import {
 } from "../../base/support/index.ts";
 import { aStore } from "../../runtime/session/index.ts";
 import type { ServerLimits } from "./limits.ts";
+import { anOrigin } from "./server-address.ts";
 import type { ServerOptions } from "./start-server.ts";
 
 const anAgent: OptionCheck = (value) =>
@@ -29,6 +31,7 @@ export const SERVER_OPTIONS = {
   host: aText,
   port: aPort,
   allowHosts: aList(aText, "host names"),
+  publicUrl: anOrigin,
   token: aText,
   page: aText,
   info: nested({ model: aText, models: aList(aText, "model names"), cwd: aText } satisfies OptionChecks<
@@ -50,6 +53,11 @@ export const SERVER_OPTIONS = {
     lingerMs: limit,
     wrongKeys: limit,
     stuckMs: limit,
+    recheckMs: limit,
+    tenantTurns: limit,
+    tenantSessions: limit,
+    tenantBytes: limit,
   } satisfies OptionChecks<ServerLimits>),
+  onNodeLoss: aChoice("resume", "close", "leave"),
   onProblem: aFunction,
 } satisfies OptionChecks<ServerOptions>;

@@ -4,7 +4,9 @@ import type { SessionListing } from "../../base/api/index.ts";
 import { codedError, codeOf, createIdSource, messageOf } from "../../base/support/index.ts";
 import { costOfSummary } from "../../runtime/facts/index.ts";
 import { type ListOptions, SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
-import { type HostedParts, HostedSession } from "./hosted-session.ts";
+import { readFacts } from "../../runtime/session/index.ts";
+import type { HostedParts } from "./hosted-parts.ts";
+import { HostedSession } from "./hosted-session.ts";
 import { publicMessage } from "./http-errors.ts";
 
 const SWEEP_MS = 1000;
@@ -24,10 +26,11 @@ export class SessionHost {
   /** Lists whose turns are all in the log, such as after an interrupted turn. Nothing has to begin. */
   readonly #settled = new Map<string, string>();
   #lastScan = Number.NEGATIVE_INFINITY;
+  #draining = false;
   #stopping = false;
 
-  constructor(options: Omit<HostedParts, "id" | "owes">) {
-    this.#options = { ...options, owes: (id) => this.#owes(id) };
+  constructor(options: Omit<HostedParts, "id" | "owes" | "isDraining">) {
+    this.#options = { ...options, owes: (id) => this.#owes(id), isDraining: () => this.#draining };
     const sweep = (): void => {
       this.#sweep().catch((error: unknown) => options.problem(messageOf(error)));
     };
@@ -35,9 +38,28 @@ export class SessionHost {
     this.#sweeper.unref();
   }
 
+  /** How many sessions have a turn that runs or waits here. */
+  get busy(): number {
+    return [...this.#hosted.values()].filter(({ turns }) => turns.busy).length;
+  }
+
+  /** A session of a dead node, or one to which something was admitted: goes on with it, unless another node was faster. */
+  async claim(id: string): Promise<void> {
+    const { store, costOf } = this.#options;
+    // The turn of its caller goes on with a sub-agent's session.
+    if ((await readFacts(store, id, costOf)).parent?.call !== undefined) return;
+    await (await this.get(id)).takeOver();
+  }
+
+  /** Something was admitted to a session that this node holds. */
+  async hear(id: string): Promise<void> {
+    await this.#hosted.get(id)?.hear();
+  }
+
   /** Begins turns that an earlier process, or another that has ended, promised but did not begin. */
   async recover(): Promise<void> {
     this.#lastScan = this.#options.clock.monotonic();
+    if (this.#options.store.shared !== undefined) return this.#beginSome(); // the claimer finds the others
     for await (const id of this.#options.store.sessionsWithWaiting()) {
       const isBusy = this.#hosted.get(id)?.turns.busy === true;
       if (!isBusy && this.#settled.get(id) !== (await this.#listOf(id))) this.#owes(id);
@@ -95,10 +117,25 @@ export class SessionHost {
     return found;
   }
 
+  /** Accepts no new turn, and resolves when those that run have ended or the time is over. */
+  async drain(ms: number): Promise<void> {
+    this.#draining = true;
+    const over = new AbortController();
+    const idle = [...this.#hosted.values()].map(({ turns }) => turns.idle());
+    const late = this.#options.clock.sleep(ms, over.signal).catch(() => undefined);
+    await Promise.race([Promise.all(idle), late]);
+    over.abort(new Error("drained"));
+  }
+
+  /**
+   * Ends all sessions. On a store that several machines share, running turns are left open for another node to go on
+   * with; otherwise they are cancelled.
+   */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
-    await Promise.all([...this.#hosted.values()].map((hosted) => hosted.end("stopping")));
+    const turns = this.#options.store.shared === undefined ? "cancel" : "leave";
+    await Promise.all([...this.#hosted.values()].map((hosted) => hosted.end("stopping", turns)));
     this.#hosted.clear();
   }
 
@@ -120,7 +157,8 @@ export class SessionHost {
       if (at > now) continue;
       try {
         const list = await this.#listOf(id);
-        await (await this.get(id)).beginWaiting();
+        const hosted = await this.get(id);
+        await (this.#options.store.shared === undefined ? hosted.beginWaiting() : hosted.takeOver());
         this.#owing.delete(id);
         this.#settled.set(id, list);
       } catch (error) {

@@ -8,9 +8,11 @@ import {
   type App,
   flagIn,
   hostedOf,
+  hostOf,
   numberIn,
   type RouteContext,
   type ServerParts,
+  storeOf,
   textIn,
   withBody,
 } from "./context.ts";
@@ -18,9 +20,12 @@ import { streamEvents } from "./event-stream.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { sendPieces, startStream } from "./raw-response.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
+import { assertRoomForSession } from "./tenant-limits.ts";
 
 type Change = (session: Session, hosted: HostedSession) => Promise<void>;
 
+/** How long a change waits for another node to release the session. */
+const LOCKED_MS = 30_000;
 const LIST_LIMIT = 50;
 const MAX_LIST = 1000;
 
@@ -28,18 +33,20 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   app.get("/api/sessions", async (c) => {
     const [behind, search] = [behindIn(c), textIn(c, "search")];
     const limit = Math.min(numberIn(c, "limit", 1) ?? LIST_LIMIT, MAX_LIST);
-    return c.json({ sessions: await parts.host.list({ limit, behind, search }) });
+    return c.json({ sessions: await hostOf(parts, c).list({ limit, behind, search }) });
   });
 
   app.post("/api/sessions", async (c) => {
     const body = await readBody(c.env.incoming);
     const [id, model] = [body.text("id"), body.text("model")];
     body.done();
-    const hosted = await parts.host.create(id);
+    await assertRoomForSession(parts.limits, storeOf(parts, c));
+    const host = hostOf(parts, c);
+    const hosted = await host.create(id);
     try {
       await hosted.create(model);
     } catch (error) {
-      await parts.host.discard(hosted);
+      await host.discard(hosted);
       throw error;
     }
     return c.json(await hosted.state(), 201);
@@ -48,7 +55,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   app.get("/api/sessions/:id", async (c) => c.json(await (await hostedOf(parts, c)).state()));
 
   app.delete("/api/sessions/:id", async (c) => {
-    await parts.host.remove(c.req.param("id"));
+    await hostOf(parts, c).remove(c.req.param("id"));
     return c.json({ removed: true });
   });
 
@@ -76,6 +83,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       format: textIn(c, "format") ?? "jsonl",
       reasoning: flagIn(c, "reasoning", true),
       redact: flagIn(c, "redact", false),
+      store: storeOf(parts, c),
     };
     if (await hosted.withSession("read", (session) => session.lastSeq < 0))
       throw codedError("nothing_to_export", "the session has no messages yet, so there is nothing to export");
@@ -122,12 +130,13 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const { hosted, body } = await withBody(parts, c);
     const options = { at: body.number("at"), id: body.text("id"), compacted: body.flag("compacted") };
     body.done();
+    await assertRoomForSession(parts.limits, storeOf(parts, c));
     const child = await hosted.withSession("read", async (session) => {
       const made = await session.fork(options);
       await made.close(); // the host opens it like any other
       return made.id;
     });
-    return c.json(await (await parts.host.get(child)).state(), 201);
+    return c.json(await (await hostOf(parts, c).get(child)).state(), 201);
   });
 
   /** A change that answers with the resulting state of the session. */
@@ -136,7 +145,8 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       const { hosted, body } = await withBody(parts, c);
       const work = read(body);
       body.done();
-      await hosted.withSession("write", (session) => work(session, hosted));
+      const waitMs = hosted.shared === undefined ? 0 : LOCKED_MS;
+      await hosted.withSession("write", (session) => work(session, hosted), { waitMs });
       return c.json(await hosted.state());
     });
   }

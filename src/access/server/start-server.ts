@@ -1,7 +1,6 @@
 /** The server: one port, one store, one agent. Every request passes the gate first. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage } from "node:http";
 
 import { getRequestListener } from "@hono/node-server";
 
@@ -10,33 +9,37 @@ import {
   checkArgument,
   checkOptions,
   type Clock,
-  codedError,
   codeOf,
   type Given,
-  listenProblem,
   messageOf,
   systemClock,
-  type ThroughlineError,
   withDefaults,
 } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
-import type { Store } from "../../runtime/log/index.ts";
+import type { Grant, Store } from "../../runtime/log/index.ts";
 import type { Agent } from "../../runtime/session/index.ts";
 import { AccessKeys } from "./access-keys.ts";
-import { answerEarly } from "./answer-early.ts";
 import { createApp } from "./app.ts";
+import { Claimer } from "./claimer.ts";
 import { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import { bundleExport, type ExportSession } from "./exported.ts";
-import { type Denial, denialOf, isLogin, LOGIN_PATH, TOO_MANY_WRONG_KEYS } from "./gate.ts";
-import type { AgentFor } from "./hosted-session.ts";
+import { openDoor } from "./front-door.ts";
+import { type KnownKey, LOGIN_PATH } from "./gate.ts";
+import type { OnNodeLoss } from "./hosted-inbox.ts";
+import type { AgentFor } from "./hosted-parts.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
+import { OpenRequests } from "./open-requests.ts";
 import { SERVER_OPTIONS } from "./option-checks.ts";
-import { findPage, LOGIN_NEEDED } from "./page.ts";
-import { awaitContinue } from "./read-body.ts";
-import { setSecurityHeaders } from "./security-headers.ts";
+import { findPage } from "./page.ts";
+import { PeerModels } from "./peer-models.ts";
+import { LoopDelay, Readiness } from "./readiness.ts";
+import { seldom } from "./seldom.ts";
+import { bracketed, hostNames, listen, originIn } from "./server-address.ts";
+import { serverMetrics } from "./server-metrics.ts";
 import { SessionHost } from "./session-host.ts";
+import { TenantHosts } from "./tenant-hosts.ts";
 import { WrongKeys } from "./wrong-keys.ts";
 
 /** Options of `startServer`. */
@@ -51,6 +54,11 @@ export interface ServerOptions {
   readonly port?: number | undefined;
   /** Further names under which clients reach it, as in a Host header: "laptop.lan:4319". */
   readonly allowHosts?: readonly string[] | undefined;
+  /**
+   * The address under which people reach it, if something stands in front of it: "https://agents.example". Requests may
+   * come from exactly there, links lead there, and the cookie works on every node behind it.
+   */
+  readonly publicUrl?: string | undefined;
   /** At least 32 characters. Default: 256 random bits. */
   readonly token?: string | undefined;
   /** The folder of the built page. */
@@ -67,6 +75,11 @@ export interface ServerOptions {
   readonly releaseMs?: number | undefined;
   /** How much of the server a client may use. */
   readonly limits?: Given<ServerLimits> | undefined;
+  /**
+   * What happens to an open turn whose node is gone, on a store that several machines share: this node resumes it, closes
+   * it as interrupted, or leaves it to a person. Default: "resume".
+   */
+  readonly onNodeLoss?: OnNodeLoss | undefined;
   /** Called with internal errors. The client only learns that something failed. */
   readonly onProblem?: ((message: string) => void) | undefined;
 }
@@ -79,18 +92,22 @@ export interface RunningServer {
   /** The key that clients send. */
   readonly token: string;
   /** Creates a link that opens the page in one browser, once. */
-  newLink(): string;
+  newLink(): Promise<string>;
   /** Open and dropped event streams. */
   readonly counters: Readonly<StreamCounters>;
   /** The number of open connections. */
   readonly connections: number;
   /** Method and path of every route. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
-  /** Cancels running turns, waits until that is in the log, and ends every stream. */
-  close(): Promise<void>;
+  /**
+   * Cancels running turns, waits until that is in the log, and ends every stream. On a store that several machines share,
+   * turns go on for `drainMs` (default: 0) and are then left to another node.
+   */
+  close(options?: { readonly drainMs?: number | undefined }): Promise<void>;
 }
 
-const DEFAULT_PORT = 4319;
+/** How many turns a node runs at once before it leaves those of dead nodes to others. */
+const MOST_TURNS = 64;
 const RELEASE_MS = 5000;
 /** How often to check for connections that take too long. */
 const LOOK_MS = 1000;
@@ -99,8 +116,6 @@ const LOOK_MS = 1000;
  * not every request may be sent twice. Node's default of 5 s is just such a pause.
  */
 const KEEP_ALIVE_MS = 60_000;
-/** Connections the system holds until we accept them. With Node's 511, a burst makes clients wait a second to retry. */
-const BACKLOG = 4096;
 /** How long streams may take to finish when the server stops. */
 const GRACE_MS = 2000;
 
@@ -122,7 +137,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   checkOptions("startServer", options, SERVER_OPTIONS);
   checkArgument("startServer", "store", options.store, SERVER_OPTIONS.store);
   checkArgument("startServer", "agent", options.agent, SERVER_OPTIONS.agent);
-  const keys = new AccessKeys(options.token);
+  const { agent, store } = options;
+  const { shared } = store;
+  const keys = new AccessKeys(options.token, shared?.tenant, shared?.tokens);
   const problem = options.onProblem ?? (() => undefined);
   const page = findPage(options.page);
   const limits = withDefaults(SERVER_LIMITS, options.limits);
@@ -137,32 +154,58 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const connections = new Connections(server, limits);
   const { host: address, port } = await listen(server, options);
 
-  const { agent } = options;
-  const host = new SessionHost({
-    store: options.store,
-    agentFor: typeof agent === "function" ? agent : () => agent,
-    clock,
-    releaseMs: options.releaseMs ?? RELEASE_MS,
-    costOf: options.costOf ?? (() => undefined),
-    problem,
-  });
+  const hosts = new TenantHosts(
+    store,
+    (ofTenant) =>
+      new SessionHost({
+        store: ofTenant,
+        agentFor: typeof agent === "function" ? agent : () => agent,
+        clock,
+        releaseMs: options.releaseMs ?? RELEASE_MS,
+        costOf: options.costOf ?? (() => undefined),
+        problem,
+        onNodeLoss: options.onNodeLoss ?? "resume",
+      }),
+  );
   const counters: StreamCounters = { open: 0, dropped: 0 };
   const url = `http://${bracketed(address)}:${port}`;
-  const newLink = (): string => `${url}${LOGIN_PATH}?code=${keys.newCode()}`;
+  const publicOrigin = originIn(options.publicUrl);
+  const newLink = async (grant: Grant): Promise<string> =>
+    `${publicOrigin?.origin ?? url}${LOGIN_PATH}?code=${await keys.newCode(grant)}`;
+  const loop = new LoopDelay();
+  const readiness = new Readiness(shared, loop);
+  const known = new WeakMap<IncomingMessage, KnownKey>();
   const parts: ServerParts = {
-    host,
+    hosts,
     keys,
-    // Cookies ignore ports: two servers on one machine must not overwrite each other's.
-    cookieName: `throughline_${port}`,
+    // Cookies ignore ports: two servers on one machine must not overwrite each other's. Behind one name there is one.
+    cookieName: publicOrigin === undefined ? `throughline_${port}` : "throughline",
+    cookieRules: `Path=/; HttpOnly; SameSite=Strict${publicOrigin?.protocol === "https:" ? "; Secure" : ""}`,
     info: () => ({ name: "throughline", api: HTTP_API_VERSION, model: "", models: [], ...options.info }),
     page,
     counters,
-    exportSession: options.exportSession ?? bundleExport(options.store),
+    exportSession: options.exportSession ?? bundleExport,
     newLink,
+    grantOf: (request) => {
+      const grant = known.get(request)?.grant;
+      if (grant === undefined) throw new TypeError("a route asks for the key of a request that needs none");
+      return grant;
+    },
+    readiness,
+    metrics: async () => [
+      ...serverMetrics({ hosts, counters, connections: connections.count, loopDelayMs: loop.ms }),
+      ...((await shared?.metrics()) ?? []),
+    ],
     wrongKeys: new WrongKeys(clock, limits.wrongKeys, problem),
     limits,
   };
-  const app = createApp(parts, (error) => problem(messageOf(error)));
+  const problemOfStore = seldom(problem, clock);
+  const tell = (error: unknown): void => {
+    const code = codeOf(error) ?? "";
+    if (code.startsWith("store_")) problemOfStore(code, messageOf(error));
+    else problem(messageOf(error));
+  };
+  const app = createApp(parts, tell);
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     autoCleanupIncoming: false, // it would cut off a sender after half a second; see answer-early.ts
@@ -174,118 +217,57 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const rules = {
     hosts: hostNames(address, port, options.allowHosts ?? []),
+    publicOrigin,
     keys,
     cookieName: parts.cookieName,
   };
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
-    connections.begin(request, response);
-    setSecurityHeaders(response);
-    const refusal = denialOf(request, rules);
-    if (refusal === undefined && !isLogin(request)) connections.admit(request, response);
-    else connections.limit(request, response);
-    if (refusal === undefined) void listener(request, response);
-    else refuse(request, response, refusal, parts);
-  };
-  server.on("request", take);
-  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    awaitContinue(request, response); // continued only when a route reads the body
-    take(request, response);
+  const open = new OpenRequests(keys, limits.recheckMs);
+  openDoor(server, {
+    connections,
+    rules,
+    parts,
+    admitted: (request, response, key) => {
+      known.set(request, key);
+      open.add(response, key);
+    },
+    listener: (request, response) => void listener(request, response),
   });
-  server.on("clientError", (error, socket) => {
-    // Not left half open: a client that sends malformed requests would not close its half either.
-    if (socket.writable) socket.end(answerTo(error), () => socket.destroy());
-    else socket.destroy();
-  });
-
-  host.recover().catch((error: unknown) => problem(messageOf(error)));
+  const host = hosts.of(keys.owner.tenant);
+  host.recover().catch((error: unknown) => tell(error));
+  const claimer =
+    shared?.pool === undefined
+      ? undefined
+      : new Claimer({
+          shared,
+          hostFor: (tenant) => hosts.of(tenant),
+          hosts: () => hosts.all(),
+          problem,
+          mostTurns: MOST_TURNS,
+        });
+  const peers = shared && new PeerModels(shared, problem);
   return {
     url,
     port,
     token: keys.token,
-    newLink,
+    newLink: () => newLink(keys.owner),
     counters,
     get connections() {
       return connections.count;
     },
-    // ALL: the check of query parameters, which runs before a route.
+    // ALL: the checks of query parameters and limits, which run before a route.
     routes: app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, path })),
-    async close() {
+    async close({ drainMs = 0 } = {}) {
+      for (const one of [claimer, peers]) one?.stop();
+      if (shared !== undefined) await Promise.all([hosts.drain(drainMs), shared.drain()]);
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      await host.stop();
+      await hosts.stop();
       connections.closeWhenIdle();
       const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
       await closed;
       clearTimeout(late);
+      for (const one of [open, loop]) one.stop();
     },
   };
-}
-
-async function listen(
-  server: Server,
-  { host = "127.0.0.1", port = DEFAULT_PORT }: ServerOptions,
-): Promise<{ readonly host: string; readonly port: number }> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(listenFailed(error, host, port)));
-    server.listen({ host, port, backlog: BACKLOG }, resolve);
-  });
-  return { host, port: (server.address() as AddressInfo).port };
-}
-
-function listenFailed(error: unknown, host: string, port: number): ThroughlineError {
-  if (codeOf(error) === "EADDRINUSE")
-    return codedError(
-      "port_in_use",
-      `port ${port} is in use. Stop the program that listens there, or choose another with --port`,
-      error,
-    );
-  return codedError(
-    "listen_failed",
-    `cannot listen on ${host}, port ${port}: ${listenProblem(error)}`,
-    error,
-  );
-}
-
-/** Exact values, no patterns: the names under which local browsers, and those it was opened to, reach this server. */
-function hostNames(address: string, port: number, further: readonly string[]): ReadonlySet<string> {
-  const names = [address, "127.0.0.1", "localhost", ...(address.includes(":") ? ["::1"] : [])];
-  const own = names.flatMap((name) => {
-    const host = bracketed(name).toLowerCase();
-    return port === 80 ? [host, `${host}:80`] : [`${host}:${port}`];
-  });
-  return new Set([...own, ...further.map((name) => name.toLowerCase())]);
-}
-
-function bracketed(address: string): string {
-  return address.includes(":") ? `[${address}]` : address;
-}
-
-const NOT_REQUESTS: ReadonlyMap<string | undefined, string> = new Map([
-  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
-  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
-]);
-
-/** Answers malformed requests, requests that never end, and oversized headers. */
-function answerTo(error: Error): string {
-  const line = NOT_REQUESTS.get(codeOf(error)) ?? "400 Bad Request";
-  return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
-}
-
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  refusal: Denial,
-  { wrongKeys, limits }: ServerParts,
-): void {
-  const wait = refusal.wrongKey === true ? wrongKeys.add() : undefined;
-  const { status, code, message } = wait === undefined ? refusal : TOO_MANY_WRONG_KEYS;
-  if (wait !== undefined) response.setHeader("retry-after", wait);
-  const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
-  const headers = {
-    "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",
-    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
-  };
-  const text = forPeople ? LOGIN_NEEDED : JSON.stringify({ error: { code, message } });
-  answerEarly(request, response, { status, headers, text }, limits);
 }

@@ -10,11 +10,11 @@ import {
   createIdSource,
   isObject,
   type JsonObject,
-  onAbort,
   tryParseJson,
 } from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
-import type { Session } from "../../runtime/session/index.ts";
+import { assertInput, type Session } from "../../runtime/session/index.ts";
+import { takesCommands } from "./commands.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { CANCELLED } from "./hosted-turns.ts";
 import { publicResult } from "./http-errors.ts";
@@ -65,9 +65,21 @@ async function beginOnce(
   );
 }
 
-function begin(hosted: HostedSession, request: TurnRequest, options: BeginOptions): Promise<TurnState> {
-  hosted.turns.assertRoom();
-  return hosted.withSession("write", (session) => hosted.turns.promise(session, request, options));
+/** Begins the turn here, or hands it to the node that holds the session. Durable in either case. */
+async function begin(hosted: HostedSession, request: TurnRequest, options: BeginOptions): Promise<TurnState> {
+  hosted.assertTakesTurns();
+  const { shared } = hosted;
+  try {
+    return await hosted.withSession("write", (session) => hosted.turns.promise(session, request, options));
+  } catch (error) {
+    if (shared === undefined || !(await takesCommands(error, shared, hosted.id))) throw error;
+  }
+  if (options.whenBusy === "reject")
+    throw codedError("session_busy", `session "${hosted.id}" is in the middle of a turn on another node`);
+  if (request.kind !== "retry") assertInput(request.input); // the node that begins it could only log its failure
+  const { holder } = await shared.admitTurn(hosted.id, options.turn, { ...request });
+  if (holder === undefined) hosted.owes(); // its holder left at that moment, so this node begins it
+  return { turn: options.turn, state: "queued" };
 }
 
 /** Continues the interrupted turn. It is already in the log, so it does not have to wait in the list. */
@@ -107,13 +119,14 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     const here = hosted.turns.view(turn); // read now, because the turn may have begun here while the log was read
     if (facts !== undefined)
       return {
-        state: here ?? stateInLog(facts, session, all.openTurn),
+        state: here ?? (await stateInLog(hosted, facts, session, all.openTurn)),
         differsFrom: (now) => differenceFromLog(now, facts),
       };
     const message = all.steered.get(turn);
     if (message?.turn !== undefined) {
       const host = all.turns.get(message.turn) as TurnFacts;
-      const joined = hosted.turns.view(message.turn) ?? stateInLog(host, session, all.openTurn);
+      const joined =
+        hosted.turns.view(message.turn) ?? (await stateInLog(hosted, host, session, all.openTurn));
       return {
         state: here ?? { ...joined, turn, joined: message.turn, firstSeq: message.seq },
         differsFrom: (now) => differenceFromMessage(now, message),
@@ -132,11 +145,17 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
 }
 
 /** The state of a turn that this process does not run. */
-function stateInLog(facts: TurnFacts, session: Session, open: string | undefined): TurnState {
+async function stateInLog(
+  hosted: HostedSession,
+  facts: TurnFacts,
+  session: Session,
+  open: string | undefined,
+): Promise<TurnState> {
   const { turn, firstSeq, lastSeq, end } = facts;
   // Work that runs here without being requested as a turn is a compaction, or continues after one.
   const runs = session.access === "read" ? session.writer === "live" : session.busy && open === turn;
-  if (end === undefined && runs) return { turn, state: "running", firstSeq };
+  if (end === undefined && (runs || (open === turn && (await hosted.wakes()))))
+    return { turn, state: "running", firstSeq };
   return { turn, state: "done", firstSeq, result: resultOf(facts), lastSeq };
 }
 
@@ -155,76 +174,4 @@ function resultOf(facts: TurnFacts): TurnResult {
 function outputOf({ output, text }: TurnFacts): JsonObject | undefined {
   const value = output && tryParseJson(text.trim());
   return isObject(value) ? value : undefined;
-}
-
-/** Returns the state when the turn has ended, wherever it runs, or the current one when the signal aborts. */
-export async function turnEnded(
-  hosted: HostedSession,
-  turn: string,
-  signal: AbortSignal,
-): Promise<TurnState> {
-  const over = new AbortController();
-  const leave = hosted.join();
-  let wake: (() => void) | undefined;
-  const look = (): void => wake?.();
-  const unlisten = [hosted.onChange(look), onAbort(signal, look)];
-  let listening = false;
-  try {
-    for (;;) {
-      const changed = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const state = await turnState(hosted, turn);
-      if (state.state === "done" || signal.aborted) return state;
-      if (hosted.turns.view(turn) === undefined && !listening) {
-        listening = true;
-        listen(hosted, over.signal).catch(look);
-      }
-      await Promise.race([changed, ...(listening ? [] : [hosted.turns.ended(turn)])]);
-    }
-  } finally {
-    over.abort();
-    leave();
-    for (const one of unlisten) one();
-  }
-}
-
-/** Follows what another process does with the session until the signal aborts; `onChange` listeners then see it. */
-async function listen(hosted: HostedSession, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && !hosted.gone) {
-    const { session, swapped } = await hosted.attach();
-    const stopped = new AbortController();
-    const stop = (): void => stopped.abort();
-    const forget = [signal, swapped].map((one) => onAbort(one, stop));
-    try {
-      if (signal.aborted || swapped.aborted) stop();
-      const news = session.followBatches({ after: session.lastSeq, signal: stopped.signal });
-      const each = news[Symbol.asyncIterator]();
-      while ((await each.next()).done !== true);
-    } finally {
-      for (const one of forget) one();
-    }
-  }
-}
-
-/** Resolves once the turn is certain to be cancelled; otherwise throws the reason. */
-export async function cancelTurn(hosted: HostedSession, turn: string | undefined): Promise<void> {
-  if (turn === undefined) {
-    if (await hosted.whereItRuns((session) => session.cancel())) return;
-    throw codedError("nothing_to_cancel", `nothing is running in session "${hosted.id}"`);
-  }
-  if (await hosted.turns.cancel(turn)) return;
-  let { state, result } = await turnState(hosted, turn);
-  if (state === "queued") {
-    await hosted.whereItRuns(() => undefined);
-    await hosted.beginWaiting(); // it is then held here and can be cancelled
-    if (await hosted.turns.cancel(turn)) return;
-    ({ state, result } = await turnState(hosted, turn));
-  }
-  if (result?.status === "cancelled") return;
-  if (state !== "done" && (await hosted.whereItRuns((session) => session.cancel()))) return;
-  throw codedError(
-    "turn_ended",
-    `the turn has already ended${result === undefined ? "" : ` (${result.status})`}`,
-  );
 }

@@ -8,7 +8,8 @@ import { codedError, onAbort } from "../../base/support/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts, withBody } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { type Fields, required } from "./read-body.ts";
-import { acceptTurn, cancelTurn, resumeTurn, turnEnded, turnState } from "./turn-promises.ts";
+import { cancelTurn, decideCall, turnEnded } from "./turn-commands.ts";
+import { acceptTurn, resumeTurn, turnState } from "./turn-promises.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
 const MAX_WAIT_SECONDS = 30;
@@ -67,11 +68,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     if (decision === "deny" && forSession === true)
       throw codedError("field_invalid", "forSession: only an answer that allows the call can add a rule");
     const request = c.req.param("request");
-    await hosted.whereItRuns((session) =>
-      decision === "allow"
-        ? session.approve(request, { argumentsHash, forSession })
-        : session.deny(request, reason),
-    );
+    await decideCall(hosted, { request, decision, reason, argumentsHash, forSession });
     return c.json({ decision });
   });
 

@@ -1,0 +1,108 @@
+/**
+ * Takes every request first: asks the gate, refuses, or passes it on to the routes. Also answers what is no request at
+ * all.
+ */
+
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+
+import { codeOf } from "../../base/support/index.ts";
+import { answerEarly } from "./answer-early.ts";
+import type { Connections } from "./connections.ts";
+import type { ServerParts } from "./context.ts";
+import {
+  type Denial,
+  type GateRules,
+  isOpen,
+  judge,
+  type KnownKey,
+  STORE_AWAY,
+  TOO_MANY_WRONG_KEYS,
+  type Verdict,
+} from "./gate.ts";
+import { RETRY_SECONDS } from "./http-errors.ts";
+import { LOGIN_NEEDED } from "./page.ts";
+import { awaitContinue } from "./read-body.ts";
+import { setSecurityHeaders } from "./security-headers.ts";
+
+export interface DoorParts {
+  readonly connections: Connections;
+  readonly rules: GateRules;
+  readonly parts: Pick<ServerParts, "wrongKeys" | "limits">;
+  /** Called with the key of a request before its route sees it. */
+  readonly admitted: (request: IncomingMessage, response: ServerResponse, key: KnownKey) => void;
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+export function openDoor(server: Server, { connections, rules, parts, admitted, listener }: DoorParts): void {
+  const settle = (request: IncomingMessage, response: ServerResponse, { denial, key }: Verdict): void => {
+    if (response.destroyed) return; // its sender left while the key was looked up
+    if (denial === undefined && !isOpen(request)) connections.admit(request, response);
+    else connections.limit(request, response);
+    if (denial !== undefined) return refuse(request, response, denial, parts);
+    if (key !== undefined) admitted(request, response, key);
+    listener(request, response);
+  };
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    connections.begin(request, response);
+    setSecurityHeaders(response);
+    const verdict = judge(request, rules);
+    // Awaited only if there is something to wait for: a request for an own key is taken in the order of its arrival.
+    settle(
+      request,
+      response,
+      verdict instanceof Promise ? await inTime(verdict, parts.limits.strangerMs) : verdict,
+    );
+  };
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => void take(request, response));
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    awaitContinue(request, response); // continued only when a route reads the body
+    void take(request, response);
+  });
+  server.on("clientError", (error, socket) => {
+    // Not left half open: a client that sends malformed requests would not close its half either.
+    if (socket.writable) socket.end(answerTo(error), () => socket.destroy());
+    else socket.destroy();
+  });
+}
+
+/** A key that cannot be looked up is neither right nor wrong. */
+async function inTime(verdict: Promise<Verdict>, ms: number): Promise<Verdict> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Verdict>((resolve) => {
+    timer = setTimeout(() => resolve({ denial: STORE_AWAY }), ms);
+  });
+  try {
+    return await Promise.race([verdict.catch(() => ({ denial: STORE_AWAY })), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const NOT_REQUESTS: ReadonlyMap<string | undefined, string> = new Map([
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+]);
+
+/** Answers malformed requests, requests that never end, and oversized headers. */
+function answerTo(error: Error): string {
+  const line = NOT_REQUESTS.get(codeOf(error)) ?? "400 Bad Request";
+  return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: Denial,
+  { wrongKeys, limits }: DoorParts["parts"],
+): void {
+  const wait = refusal.wrongKey === true ? wrongKeys.add() : undefined;
+  const { status, code, message } = wait === undefined ? refusal : TOO_MANY_WRONG_KEYS;
+  if (wait !== undefined || status === 503) response.setHeader("retry-after", wait ?? RETRY_SECONDS);
+  const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
+  const headers = {
+    "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+  };
+  const text = forPeople ? LOGIN_NEEDED : JSON.stringify({ error: { code, message } });
+  answerEarly(request, response, { status, headers, text }, limits);
+}
