@@ -5,7 +5,16 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { emulatorOf, expectProblem, logsOf, newPlace, run, toolsFile, treeOf } from "./harness.ts";
+import {
+  emulatorOf,
+  expectNoTrace,
+  expectProblem,
+  logsOf,
+  newPlace,
+  run,
+  toolsFile,
+  treeOf,
+} from "./harness.ts";
 
 describe("a usage error says what is wrong, exits with 2 and writes nothing", () => {
   test.concurrent.for([
@@ -30,7 +39,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
       "--format xml: use one of text, json, yaml (see throughline inspect --help)",
     ],
     [["sessions", "nope"], "usage", "unknown command nope; throughline sessions has list, show"],
-    [["sessions", "exprot"], "usage", 'erase; did you mean "export"? (see throughline sessions --help)'],
+    [["sessions", "exprot"], "usage", 'copy; did you mean "export"? (see throughline sessions --help)'],
     [["sessions", "export", "--last", "--format", "htm"], "usage", 'html; did you mean "html"?'],
     [["models", "nope"], "model_invalid", 'unknown provider "nope"; use one of emulator, openai'],
     [["check", "--last", "--format", "nope"], "format_unknown", 'unknown format "nope"'],
@@ -185,4 +194,19 @@ test("empty environment variables count as unset", async () => {
   const real = await run(newPlace(), ["-p", "hello", "-m", "openai/gpt-5.6"], { env });
   expect(real.code).toBe(2);
   expect(real.err).toContain("[api_key_missing]");
+});
+
+test("a command that only has commands shows its help and then names them", async () => {
+  for (const [name, names] of [
+    ["store", "status, verify, prune, restored"],
+    ["tokens", "add, list, rm"],
+  ] as const) {
+    const ran = await run(newPlace(), [name]);
+    expect([name, ran.code, ran.out]).toEqual([name, 2, ""]);
+    expect(ran.err).toMatch(new RegExp(`^Usage: throughline ${name} `));
+    expect(ran.err.trimEnd().split("\n").at(-1)).toBe(
+      `throughline: throughline ${name} needs a command: ${names} (see throughline ${name} --help) [usage]`,
+    );
+    expectNoTrace(ran);
+  }
 });

@@ -69,6 +69,15 @@ describe("a command loads only the modules it needs", () => {
     expect(inputs.filter((one) => /commands|chat|demo|run-once|open-session/.test(one))).toEqual([]);
   });
 
+  test.for([["-p hello"], ["sessions list"], ["stats"]])(
+    "without a PostgreSQL store, %s loads nothing of it",
+    async ([line = ""]) => {
+      const inputs = await loadedBy(line.split(" "));
+      expect(inputs).toContain("src/interface/cli/open-store.ts");
+      expect(inputs.filter((one) => one.startsWith("src/runtime/postgres/"))).toEqual([]);
+    },
+  );
+
   test("a prompt to a real endpoint does not load the emulator or the chat", async () => {
     const { env } = await emulatorOf();
     const inputs = await loadedBy(["-p", "hello"], env);

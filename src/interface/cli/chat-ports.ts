@@ -7,21 +7,20 @@ import type { SessionHandle, SessionSummary } from "../../base/api/index.ts";
 import { EFFORTS } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
-import { fileStore } from "../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../runtime/models/index.ts";
 import { describeSession } from "../../runtime/session/index.ts";
-import { sessionsFolder } from "../config/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
 import type { ExportFlags } from "./commands/export.ts";
+import { openStore, type StoreFlags } from "./open-store.ts";
 import type { Terminal } from "./terminal.ts";
 
 const MOST_SESSIONS = 200;
 
-export function chatPorts(cwd: string, terminal: Terminal, costOf: CostOf): Ports {
+export function chatPorts(cwd: string, terminal: Terminal, costOf: CostOf, flags: StoreFlags): Ports {
   return {
     models: async () => modelChoices(),
     efforts: EFFORTS,
-    sessions: () => recentSessions(cwd),
+    sessions: () => recentSessions(cwd, flags),
     exportSession: (handle, file) => writeSession(handle, file, terminal),
     costOf,
     whereToRead: (id) => `throughline sessions show ${id}`,
@@ -82,8 +81,8 @@ function choiceOf(name: string, note: string | undefined): Choice {
 }
 
 /** The sessions of this directory, then all others, each newest first. */
-async function recentSessions(cwd: string): Promise<readonly SessionSummary[]> {
-  const store = fileStore(sessionsFolder());
+async function recentSessions(cwd: string, flags: StoreFlags): Promise<readonly SessionSummary[]> {
+  const store = await openStore(flags);
   const all: SessionSummary[] = [];
   for await (const stored of store.list({ limit: MOST_SESSIONS })) all.push(describeSession(stored));
   return [...all.filter((one) => one.cwd === cwd), ...all.filter((one) => one.cwd !== cwd)];

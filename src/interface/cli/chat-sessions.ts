@@ -47,10 +47,11 @@ export function localSessions(
   return {
     open: () => open(flags),
     openOther: (id) => open({ ...later(flags), resume: id }),
-    ports: () => chatPorts(process.cwd(), terminal, costOf ?? unknownCost),
+    ports: () => chatPorts(process.cwd(), terminal, costOf ?? unknownCost, flags),
     files: () => projectFiles(process.cwd(), () => performance.now()),
     name: () => shortDirectory(process.cwd()),
-    goOn: (id) => `throughline -r ${id}`,
+    // The address is not repeated: nothing of it may be shown.
+    goOn: (id) => `throughline -r ${id}${flags.store === undefined ? "" : " (with the same --store)"}`,
     outlives: false,
   };
 }

@@ -51,12 +51,12 @@ export async function chat(
   try {
     refuseUnsupported(attached, handle.model.settings);
     for (;;) {
-      const end = await chatting.run(handle, first);
-      first = "";
-      working = end.working;
-      if (end.outcome.type === "leave") return signalled() ?? unread() ?? EXIT.ok;
+      const { outcome, working: wasWorking } = await chatting.run(handle, first);
+      working = wasWorking;
+      if (outcome.type === "leave") return signalled() ?? unread() ?? EXIT.ok;
+      first = outcome.type === "open" ? (outcome.first ?? "") : "";
       await handle.close();
-      handle = end.outcome.type === "opened" ? end.outcome.handle : await sessions.openOther(end.outcome.id);
+      handle = outcome.type === "opened" ? outcome.handle : await chatting.open(outcome.id);
     }
   } finally {
     signalled();
@@ -102,7 +102,8 @@ class Chatting {
     const banner = bannerText(handle, sessions);
     if (spoken || terminal.linesOnly) {
       wrapped(terminal.stderr).write(`${banner}\n`);
-      const outcome = await lineChat({ handle, terminal, spoken, ports, first, signal });
+      const local = !sessions.outlives;
+      const outcome = await lineChat({ handle, local, terminal, spoken, ports, first, signal });
       return { outcome, working: false };
     }
     const files = sessions.files();
@@ -124,6 +125,16 @@ class Chatting {
     this.#draft = end.unsent.length === 0 ? undefined : end.unsent.join("\n\n");
     if (end.type === "leave" && this.#draft !== undefined) this.#keepUnsent(end.unsent);
     return { outcome: end, working: end.working };
+  }
+
+  /** Opens another session. If that fails, what was typed is kept for the next chat. */
+  async open(id: string): Promise<SessionHandle> {
+    try {
+      return await this.#sessions.openOther(id);
+    } catch (error) {
+      if (this.#draft !== undefined) this.#keepUnsent([this.#draft]);
+      throw error;
+    }
   }
 
   /** On a server an @ names one of its files, which its tools read, so the text stays as it is. */

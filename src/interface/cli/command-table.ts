@@ -43,6 +43,10 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   repair: from(() => import("./commands/repair.ts"), "repairCommand"),
   eval: from(() => import("./commands/eval.ts"), "evalCommand"),
   serve: from(() => import("./commands/serve.ts"), "serveCommand"),
+  health: from(() => import("./commands/health.ts"), "healthCommand"),
+  migrate: from(() => import("./commands/migrate.ts"), "migrateCommand"),
+  store: from(() => import("./commands/store.ts"), "storeCommand"),
+  tokens: from(() => import("./commands/tokens.ts"), "tokensCommand"),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
   conform: async (terminal, finish) => {
     const { conformCommand, conformIo } = await import("./commands/conform.ts");
@@ -56,7 +60,9 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
 
 /** The subcommands of each command, known without loading it. A test compares them with the real ones. */
 const INNER: Readonly<Record<string, readonly string[]>> = {
-  sessions: ["list", "show", "search", "rename", "rm", "path", "export", "import", "erase"],
+  sessions: ["list", "show", "search", "rename", "rm", "path", "export", "import", "erase", "copy"],
+  store: ["status", "verify", "prune", "restored"],
+  tokens: ["add", "list", "rm"],
   config: ["list", "get", "set", "unset", "path", "schema", "trust"],
 };
 
@@ -82,14 +88,26 @@ export const HELP_LINES: readonly HelpLine[] = [
     about: "Go back and branch off, keeping the history",
   },
   { group: "Work", names: ["tree", "compact"], about: "Show and switch branches; summarise older turns" },
-  { group: "Sessions", names: ["sessions"], about: "List, show, search, export, import and erase sessions" },
-  { group: "Sessions", names: ["inspect"], about: "Show what a session sent, and why" },
-  { group: "Sessions", names: ["stats"], about: "Show tokens, cost, tools and errors per day and model" },
+  { group: "Sessions", names: ["sessions"], about: "List, show, search, export, import and copy sessions" },
+  {
+    group: "Sessions",
+    names: ["inspect", "stats"],
+    about: "Show what a session sent, and why; tokens and cost per day",
+  },
   { group: "Correctness", names: ["check"], about: "Find what a provider would reject in a history" },
   { group: "Correctness", names: ["repair"], about: "Repair a broken history so that providers accept it" },
   { group: "Correctness", names: ["conform"], about: "Test which API rules a Responses server follows" },
   { group: "Correctness", names: ["eval"], about: "Run scenarios against models" },
-  { group: "Servers", names: ["serve"], about: "Serve sessions to the browser and over HTTP" },
+  {
+    group: "Servers",
+    names: ["serve", "health"],
+    about: "Serve sessions to the browser and over HTTP; ask whether that works",
+  },
+  {
+    group: "Servers",
+    names: ["migrate", "store", "tokens"],
+    about: "Set up and look after a PostgreSQL store; who may use it",
+  },
   {
     group: "Servers",
     names: ["emulator"],

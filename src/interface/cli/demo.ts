@@ -4,13 +4,12 @@
  */
 
 import { turnEnding } from "../../base/api/index.ts";
-import { fileStore } from "../../runtime/log/index.ts";
 import { emulator } from "../../runtime/models/index.ts";
 import { createAgent, type Session } from "../../runtime/session/index.ts";
 import { tool, type Tool } from "../../runtime/tools/index.ts";
-import { sessionsFolder } from "../config/index.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inert, inertLine } from "./inert-text.ts";
+import { openStore, type StoreFlags, storeSecrets } from "./open-store.ts";
 import { ProgressLines } from "./show-progress.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
@@ -43,14 +42,15 @@ const PROMPTS = [
 ];
 const PACE_MS = 2;
 
-export async function demo(terminal: Terminal): Promise<number> {
+export async function demo(terminal: Terminal, flags: StoreFlags = {}): Promise<number> {
   const { stdout } = terminal;
   const agent = createAgent({
     model: emulator({ paceMs: PACE_MS }),
     tools: [weatherTool],
     cwd: process.cwd(),
+    secrets: storeSecrets(flags),
   });
-  const session = await agent.open({ store: fileStore(sessionsFolder()) });
+  const session = await agent.open({ store: await openStore(flags) });
   stdout.write(
     "A conversation on the built-in emulator (no key, no network): thinking, tools, and a follow-up.\n",
   );

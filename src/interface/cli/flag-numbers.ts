@@ -31,3 +31,13 @@ export function digits(flag: string, text: string, least: number, most: number):
     `${flag} takes a whole number from ${least} to ${most}, not ${JSON.stringify(text)}.`,
   );
 }
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** An age such as 90d, in milliseconds. `or` names other values that the flag takes. */
+export function age(flag: string, text: string, or = ""): number {
+  const [, number = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  const ms = Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (ms > 0) return ms;
+  throw codedError("number_invalid", `${flag} ${text}: use a number with m, h, d or w, such as 90d${or}`);
+}

@@ -16,16 +16,18 @@ import {
 } from "../../base/support/index.ts";
 import { type FormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
 import { historySession, type HistorySession, type ImportedHistory } from "../../diagnostics/import/index.ts";
-import { memoryStore, writeSession } from "../../runtime/log/index.ts";
+import { memoryStore } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
-import { loadConfig, sessionsFolder } from "../config/index.ts";
+import { loadConfig } from "../config/index.ts";
 import { amount } from "./amount.ts";
 import { requireKey } from "./choose-model.ts";
 import type { LongWork } from "./long-work.ts";
+import type { StoreFlags } from "./open-store.ts";
+import { putSession } from "./put-session.ts";
 import type { Terminal } from "./terminal.ts";
 import { modelsOf } from "./user-providers.ts";
 
-export interface ImportOtherFlags {
+export interface ImportOtherFlags extends StoreFlags {
   readonly id?: string | undefined;
   readonly format?: FormatName | undefined;
   /** The name of the model whose account made the history. */
@@ -54,8 +56,8 @@ export async function importOther(
   await store.create(id, { events, blobs });
   const log = await store.open(id, { mode: "read" });
   await writing(id, flags, async () =>
-    writeSession(
-      sessionsFolder(),
+    putSession(
+      flags,
       { lines: await log.lines(), blobs },
       { id, signal, onProgress: (done, all) => void tell("written", done, all) },
     ),

@@ -27,6 +27,8 @@ import { wrapped } from "./wrapped-output.ts";
 
 export interface LineChatOptions {
   readonly handle: SessionHandle;
+  /** The session is written by this process and not by a server. */
+  readonly local: boolean;
   readonly terminal: Terminal;
   /** Writes sentences and asks for numbers, for a screen reader. */
   readonly spoken: boolean;
@@ -83,7 +85,12 @@ class LineChat {
     if (handle.access === "read") return this.#watch();
     let line: string | undefined = first;
     while (line !== undefined) {
+      if (this.#fenced) return this.#openAgain(line);
       if (line !== "") await this.#handle(line);
+      if (this.#outcome === undefined && this.#fenced) {
+        this.#say("If the session does not have your last message, send it again.");
+        return this.#openAgain("");
+      }
       line =
         this.#outcome === undefined ? (this.#nextTyped() ?? (await this.#ask(this.#prompt()))) : undefined;
     }
@@ -92,6 +99,19 @@ class LineChat {
 
   close(): void {
     this.#lines.close();
+  }
+
+  /** True if this process wrote the session and may not any more, because another one may go on with it. */
+  get #fenced(): boolean {
+    const { handle, local } = this.#options;
+    return local && handle.access === "write" && handle.writer === "none";
+  }
+
+  #openAgain(first: string): ChatEnd {
+    this.#say(
+      "This terminal may no longer write the session: another process may have gone on with it. Opening it again.",
+    );
+    return { type: "open", id: this.#options.handle.id, first };
   }
 
   #prompt(): string {

@@ -8,12 +8,12 @@ import { relative } from "node:path";
 
 import { codedError, codeOf } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
-import { fileStore, memoryStore } from "../../runtime/log/index.ts";
+import { memoryStore } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import { createAgent, readFacts, type Session } from "../../runtime/session/index.ts";
 import { builtinTools, type Tool } from "../../runtime/tools/index.ts";
 import type { WireRecord } from "../../runtime/turn/index.ts";
-import { type ProjectInstructions, readProjectInstructions, sessionsFolder } from "../config/index.ts";
+import { type ProjectInstructions, readProjectInstructions } from "../config/index.ts";
 import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel, requireKey } from "./choose-model.ts";
 import { chooseSession } from "./choose-session.ts";
@@ -21,6 +21,7 @@ import { costsWith } from "./cost.ts";
 import { previewLines } from "./debug-preview.ts";
 import { inertLine } from "./inert-text.ts";
 import { loadTools } from "./load-tools.ts";
+import { openStore, storeSecrets } from "./open-store.ts";
 import { AnswerFile } from "./output-files.ts";
 import { settingsWithTrust, tellProblem } from "./project-trust.ts";
 import type { RunFlags } from "./run-options.ts";
@@ -58,7 +59,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const settings = runSettings(flags, config);
   const { permissions, maxSteps } = settings;
   if (flags.output !== undefined) void new AnswerFile(flags.output); // throws if the file cannot be written
-  const store = flags.ephemeral === true ? memoryStore() : fileStore(sessionsFolder());
+  const store = flags.ephemeral === true ? memoryStore() : await openStore(flags);
   const choice = { continueLast: flags.continue === true, id: flags.resume };
   const id = await chooseSession(store, choice, cwd, (text) => say(terminal, text));
   const kept = id === undefined ? undefined : (await readFacts(store, id)).settings;
@@ -73,7 +74,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : NO_INSTRUCTIONS;
   if (problem !== undefined) tellProblem(problem, terminal);
   const system = systemText(settings.system, found, cwd);
-  const secrets = headerSecrets(config.values);
+  const secrets = [...headerSecrets(config.values), ...storeSecrets(flags)];
   const traced = {
     permissions,
     allow,

@@ -3,8 +3,6 @@
  * the files that would run. If there is no user to ask, settings that need trust are ignored with a warning.
  */
 
-import { createInterface } from "node:readline/promises";
-
 import { codedError, isoTime } from "../../base/support/index.ts";
 import {
   asError,
@@ -16,8 +14,8 @@ import {
   trustFile,
   trustSubject,
 } from "../config/index.ts";
+import { asks } from "./ask.ts";
 import { inertLine } from "./inert-text.ts";
-import { forLineEditor } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 import { changesText, codeLines, LIMITS_OF_TRUST } from "./trust-words.ts";
 
@@ -118,19 +116,4 @@ function tellUntrusted(project: ProjectState, terminal: Pick<Terminal, "stderr">
 
 function whatItSets({ file, needsTrust }: ProjectState): string {
   return `${inertLine(file, 300)} sets ${needsTrust.join(", ")}`;
-}
-
-/** Anything but a yes means no, including Ctrl-C and the end of the input. */
-async function asks(question: string, terminal: Terminal): Promise<boolean> {
-  const lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stderr) });
-  const ended = new AbortController();
-  lines.once("close", () => ended.abort());
-  lines.once("SIGINT", () => lines.close());
-  try {
-    return /^y(?:es)?$/i.test((await lines.question(question, { signal: ended.signal })).trim());
-  } catch {
-    return false;
-  } finally {
-    lines.close();
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * `--server URL`: uses the sessions of a server like local ones. The token is in THROUGHLINE_TOKEN, or the URL is the
+ * `--server URL`: uses the sessions of a server like local ones. The token is in THROUGHLINE_TOKEN or its file, or the URL is the
  * link that the server printed.
  */
 
@@ -15,6 +15,7 @@ import { loadConfig } from "../config/index.ts";
 import { costsWith } from "./cost.ts";
 import type { TellOptions, TellSession } from "./run-once.ts";
 import type { RunFlags } from "./run-options.ts";
+import { serverToken } from "./server-token.ts";
 import type { SessionRow } from "./session-rows.ts";
 
 export interface RemoteRun extends TellSession {
@@ -24,13 +25,13 @@ export interface RemoteRun extends TellSession {
 }
 
 export async function connectTo(address: string): Promise<RemoteAgent> {
-  const token = process.env["THROUGHLINE_TOKEN"];
+  const token = serverToken();
   try {
-    return await connect(address, token === undefined || token === "" ? {} : { token });
+    return await connect(address, token === undefined ? {} : { token });
   } catch (error) {
     if (codeOf(error) === "code_used") throw usedLink(address, error);
     if (codeOf(error) !== "unauthorized") throw error;
-    const given = token === undefined || token === "" ? "needs a token" : "rejected the token";
+    const given = token === undefined ? "needs a token" : "rejected the token";
     throw codedError(
       "unauthorized",
       `${originOf(address)} ${given}: set THROUGHLINE_TOKEN to the token the server was started with, or pass the link it printed to --server`,

@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 
 import type { Effort, ShowReasoning } from "../../base/events/index.ts";
+import { STORE_FLAG } from "./store-flag.ts";
 import type { TraceFlags } from "./tracing.ts";
 
 /** Spelled out here because `--version` loads this file but not the vocabulary. The type keeps the names in step. */
@@ -33,6 +34,7 @@ export interface RunFlags extends TraceFlags {
   readonly outputSchema?: string;
   readonly ephemeral?: boolean;
   readonly server?: string;
+  readonly store?: string | undefined;
   readonly trust?: boolean;
   readonly debug?: boolean;
   readonly directory?: string;
@@ -46,6 +48,7 @@ export interface RunFlags extends TraceFlags {
 const RECORDED = [
   "continue",
   "resume",
+  "store",
   "model",
   "effort",
   "fallback",
@@ -64,6 +67,7 @@ const RECORDED = [
 
 /** Flags that the server decides for itself. They are rejected, because ignoring them would look like obeying them. */
 const OF_THE_SERVER = [
+  "store",
   "ephemeral",
   "playback",
   "trace",
@@ -125,6 +129,7 @@ export function runOptions(
     .addOption(
       new Option("--show-reasoning <how>", "how much reasoning to show on stderr").choices(SHOW_REASONING),
     )
+    .option(...STORE_FLAG)
     .option("--no-project-instructions", "do not read AGENTS.md")
     .option("--no-auto-compact", "do not summarise older turns when the context is full")
     .option("--trust", "trust this project's .throughline/config.json as it is now")

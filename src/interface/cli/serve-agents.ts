@@ -14,7 +14,9 @@ import { type LoadedConfig, readProjectInstructions } from "../config/index.ts";
 import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel } from "./choose-model.ts";
 import { costsWith } from "./cost.ts";
+import { modelsFingerprint } from "./models-fingerprint.ts";
 import { chooseTools, heldCost, NO_INSTRUCTIONS, systemText } from "./open-session.ts";
+import { storeSecrets } from "./open-store.ts";
 import { settingsUnasked, settingsWithTrust, tellProblem } from "./project-trust.ts";
 import { remembered } from "./remembered-models.ts";
 import type { RunFlags } from "./run-options.ts";
@@ -31,13 +33,20 @@ interface Parts {
 export async function serveAgents(
   flags: RunFlags,
   terminal: Terminal,
-): Promise<{ readonly agentFor: AgentFor; readonly model: string; readonly costOf: CostOf }> {
+): Promise<{
+  readonly agentFor: AgentFor;
+  readonly model: string;
+  readonly costOf: CostOf;
+  /** The same on all servers between which sessions can move. */
+  readonly fingerprint: string;
+}> {
   const start = process.cwd();
   const here = partsOf(flags, await settingsWithTrust(start, flags, terminal));
   const usual = chooseModel({ flags, ...here, kept: undefined });
   // Reports a bad --fallback, --tools or --allow now, not to the first browser.
   chooseFallback({ flags, ...here });
   allowRules(here.settings, await chooseTools(here.settings, start, []), terminal);
+  const ofTheStore = storeSecrets(flags);
   const once = { stderr: tellingOnce(terminal.stderr) };
   const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
     const folder = isFolder(cwd) ? cwd : start;
@@ -65,10 +74,11 @@ export async function serveAgents(
         ...costLimits(heldCost(settings, [model, ...fallback], once), settings.fromUntrusted.maxCostUsd),
       },
       cwd: folder,
-      secrets: headerSecrets(config.values),
+      secrets: [...headerSecrets(config.values), ...ofTheStore],
     });
   };
-  return { agentFor, model: usual.label, costOf: costsWith(here.config.values) };
+  const { values } = here.config;
+  return { agentFor, model: usual.label, costOf: costsWith(values), fingerprint: modelsFingerprint(values) };
 }
 
 function partsOf(flags: RunFlags, config: LoadedConfig): Parts {

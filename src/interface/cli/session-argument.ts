@@ -2,11 +2,12 @@
 
 import type { Command } from "commander";
 
-import { fileStore, type Log, type Store } from "../../runtime/log/index.ts";
-import { sessionsFolder } from "../config/index.ts";
+import type { Log } from "../../runtime/log/index.ts";
 import { resolveSession } from "./choose-session.ts";
+import { openStore, type StoreFlags } from "./open-store.ts";
 
-export interface LastFlag {
+/** What commands that take a session know of it: where to look, and whether the last one is meant. */
+export interface LastFlag extends StoreFlags {
   readonly last?: boolean;
 }
 
@@ -18,13 +19,13 @@ export function takesLast(command: Command): Command {
   return command.option("--last", "use the last session of this directory");
 }
 
-export function sessionStore(): Store {
-  return fileStore(sessionsFolder());
-}
-
 /** `orFile` means that the command also takes files, and that the name is not a file. */
-export function sessionNamed(name: string | undefined, flags: LastFlag, orFile = false): Promise<string> {
-  return resolveSession(sessionStore(), { name, last: flags.last === true, orFile }, process.cwd());
+export async function sessionNamed(
+  name: string | undefined,
+  flags: LastFlag,
+  orFile = false,
+): Promise<string> {
+  return resolveSession(await openStore(flags), { name, last: flags.last === true, orFile }, process.cwd());
 }
 
 /** Opens a session's log for reading and returns what `read` makes of it. */
@@ -33,7 +34,11 @@ export async function readSession<T>(
   flags: LastFlag,
   read: (log: Log) => Promise<T> | T,
 ): Promise<T> {
-  return withLog(sessionStore().open(await sessionNamed(name, flags), { mode: "read" }), read);
+  return withLog(openToRead(await sessionNamed(name, flags), flags), read);
+}
+
+export async function openToRead(id: string, flags: StoreFlags): Promise<Log> {
+  return (await openStore(flags)).open(id, { mode: "read" });
 }
 
 export async function withLog<T>(opening: Promise<Log>, work: (log: Log) => Promise<T> | T): Promise<T> {

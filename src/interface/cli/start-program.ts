@@ -11,7 +11,9 @@ import {
   type ThroughlineError,
   readProblem,
 } from "../../base/support/index.ts";
+import { endCommand } from "./at-end.ts";
 import { EXIT } from "./exit-codes.ts";
+import { hidePasswords } from "./hide-passwords.ts";
 import { inertLine } from "./inert-text.ts";
 import { addNamedCommand, createProgram } from "./program.ts";
 import { guard } from "./terminal-gate.ts";
@@ -40,6 +42,8 @@ try {
   await program.parseAsync(args, { from: "user" });
 } catch (error) {
   process.exitCode = report(error);
+} finally {
+  await endCommand();
 }
 
 function everyCommand(command: Command): readonly Command[] {
@@ -54,11 +58,15 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return usage(error);
   wrapped(terminal.stderr).write(`throughline: ${lineOf(error)}\n`);
   const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
-  if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
+  if (debug && error instanceof Error) terminal.stderr.write(`${hidePasswords(String(error.stack))}\n`);
   return lineOf(error).endsWith("[internal]") ? EXIT.internal : EXIT.usage;
 }
 
 function lineOf(error: unknown): string {
+  return hidePasswords(plainLineOf(error));
+}
+
+function plainLineOf(error: unknown): string {
   const known = isThroughlineError(error) ? error : systemProblem(error);
   if (known !== undefined) return `${inertLine(messageOf(known), 1000)} [${known.code}]`;
   const code = codeOf(error) ?? "internal";
@@ -86,7 +94,8 @@ function systemProblem(error: unknown): ThroughlineError | undefined {
 
 function usage(error: CommanderError): number {
   if (error.exitCode === 0) return EXIT.ok; // help or version, already printed
-  const message = inertLine(usageText(error.message, commandOf(program, process.argv.slice(2))), 1000);
+  const text = hidePasswords(usageText(error.message, commandOf(program, process.argv.slice(2))));
+  const message = inertLine(text, 1000);
   wrapped(terminal.stderr).write(`throughline: ${message} [usage]\n`);
   return EXIT.usage;
 }

@@ -11,6 +11,7 @@ import {
   type ThroughlineError,
 } from "../../base/support/index.ts";
 import type { ConfigName, ConfigValues, LoadedConfig } from "../config/index.ts";
+import { assertPostgresUrl } from "./store-flag.ts";
 import { modelsOf, userProviders } from "./user-providers.ts";
 
 export interface UnusableSetting {
@@ -24,6 +25,7 @@ const NAMES_NOTHING: ReadonlySet<string | undefined> = new Set([
   "profile_unknown",
   "profile_mismatch",
   "config_value_invalid",
+  "store_url_invalid",
 ]);
 
 /** Returns the problems of these settings. */
@@ -39,6 +41,7 @@ export function unusable(values: ConfigValues, names: readonly ConfigName[]): re
 }
 
 function use(values: ConfigValues, name: ConfigName): void {
+  if (name === "store" && values.store !== undefined) assertPostgresUrl(values.store);
   if (name === "providers" || name === "profiles") userProviders(values);
   const models = name === "model" ? [values.model] : name === "fallback" ? (values.fallback ?? []) : [];
   for (const one of models) if (one !== undefined) modelsOf(values)(one);

@@ -33,6 +33,14 @@ const REWRITES: readonly Rewrite[] = [
     ([one = "", other = ""]) => `${flagOf(one)} and ${flagOf(other)} cannot be used together`,
   ],
   [/^too many arguments for /, (_, command) => tooMany(command)],
+  [/^unknown command '/, (_, command) => tooMany(command)],
+  // Its help was printed.
+  [
+    /^\(outputHelp\)$/,
+    (_, command) =>
+      `${nameOf(command)} needs a command: ${command.commands.map((one) => one.name()).join(", ")}`,
+  ],
+  [/^required option '([^']*)' not specified$/, ([flag = ""]) => `${flagOf(flag)} is missing`],
 ];
 
 export function usageText(message: string, command: Command): string {

@@ -28,6 +28,8 @@ export interface ConfigKey {
   readonly untrusted: Untrusted;
   /** True if no project may set it, not even a trusted one. */
   readonly userOnly?: boolean;
+  /** True if its value may hold a password, so no command shows it. */
+  readonly secret?: boolean;
 }
 
 /** Nothing, or set it to a value that allows no more than `below`, the value in force (undefined if the user set none). */
@@ -117,6 +119,14 @@ export const CONFIG_KEYS = {
     variable: "THROUGHLINE_PROJECT_INSTRUCTIONS",
     usual: true,
     untrusted: (value, below) => value === false || below !== false,
+  },
+  store: {
+    about: "the PostgreSQL database that holds the sessions; a project cannot set this",
+    kind: TEXT,
+    variable: "THROUGHLINE_STORE",
+    untrusted: "nothing", // it decides who reads the conversations
+    userOnly: true,
+    secret: true,
   },
   providers: {
     about: "more endpoints, by provider name (the part of a model's name before the slash)",

@@ -15,6 +15,7 @@ export { fileClosure, type FileSet, type NamedFile } from "./file-closure.ts";
 export {
   type LoadedConfig,
   loadConfig,
+  ownSetting,
   type ProjectState,
   trustSubject,
   valueFromText,

@@ -126,6 +126,18 @@ function valuesOf(values: ConfigValues | undefined): readonly (readonly [ConfigN
   return Object.entries(values ?? {}) as readonly (readonly [ConfigName, unknown])[];
 }
 
+/** A setting that no project can set, read without looking at the project. */
+export function ownSetting<Name extends ConfigName>(
+  name: Name,
+  env: Environment = process.env,
+): ConfigValues[Name] | undefined {
+  const { variable } = keyOf(name);
+  const text = variable === undefined ? undefined : env[variable];
+  if (variable !== undefined && text !== undefined && text !== "")
+    return valueFromText(name, text, variable) as ConfigValues[Name];
+  return readConfigFile(userConfigFile(env))?.values[name];
+}
+
 /** Parses a value typed in an environment variable or with `config set`. */
 export function valueFromText(name: ConfigName, text: string, location: string): unknown {
   const { kind } = keyOf(name);

@@ -156,6 +156,13 @@ const ROWS: Readonly<
     ],
     widens: [[false, true]],
   },
+  store: {
+    narrows: [],
+    widens: [
+      [UNSET, "postgres://evil.example/x"],
+      ["postgres://db.example/x", "postgres://evil.example/x"],
+    ],
+  },
   providers: {
     narrows: [],
     widens: [

@@ -43,6 +43,7 @@ class App {
     this.#options = options;
     this.#session = new LiveSession({
       handle: options.handle,
+      local: options.files !== undefined,
       costOf: options.ports.costOf,
       inputOf: options.ports.inputOf,
       now: options.now,
@@ -173,6 +174,11 @@ class App {
   }
 
   #submit(text: string, how: "send" | "steer" = "send"): void {
+    if (this.#session.fenced && !text.startsWith("/")) {
+      this.#editor.text = text; // in the input of the session that is opened now
+      this.#end({ type: "open", id: this.#options.handle.id });
+      return;
+    }
     if (text === "") {
       this.#enterAlone();
       return;

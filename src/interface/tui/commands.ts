@@ -26,7 +26,12 @@ export interface Ports {
 /** How an interface ends: permanently, or by opening another session. */
 export type ChatEnd =
   | { readonly type: "leave" }
-  | { readonly type: "open"; readonly id: string }
+  | {
+      readonly type: "open";
+      readonly id: string;
+      /** A message that could not be sent before, to send there. */
+      readonly first?: string;
+    }
   | { readonly type: "opened"; readonly handle: SessionHandle };
 
 export interface CommandHost {

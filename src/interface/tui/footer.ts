@@ -19,6 +19,8 @@ export interface FooterParts {
   /** What the queue waits for. */
   readonly waits: "turn" | "server" | "person";
   readonly workingMs: number | undefined;
+  /** Another process runs the turn, so it cannot be stopped or steered here. */
+  readonly watching?: boolean;
   readonly hint: string | undefined;
   /** Rows above the input: a question, or a hint about it. */
   readonly above: Rows;
@@ -54,9 +56,11 @@ export function footer(parts: FooterParts, width: number, height: number, style:
   };
 }
 
-function workingRows({ workingMs, queue, typing }: FooterParts, width: number, style: Style): Rows {
+function workingRows(parts: FooterParts, width: number, style: Style): Rows {
+  const { workingMs, queue, typing, watching } = parts;
   if (workingMs === undefined) return [];
   const time = workingMs < 1000 ? "" : ` ${formatDuration(workingMs)}`;
+  if (watching === true) return [fit(`${style.accent("●")} Working${time}`, width)];
   const queued = queue.length === 0 ? "" : ` · ${queue.length} queued`;
   const steer = typing === true ? " · Ctrl+S sends now" : "";
   return [fit(`${style.accent("●")} Working${time} ${style.dim(`· Esc stops${steer}${queued}`)}`, width)];

@@ -31,6 +31,7 @@ export function inputArea(parts: InputAreaParts, width: number, height: number):
     typing: editor.text.trim() !== "",
     waits: session.waits,
     workingMs: prompt === undefined ? session.busyFor : undefined,
+    watching: parts.options.handle.access === "read",
     hint,
     status: status(parts, width),
     above: [],
@@ -51,11 +52,19 @@ export function inputArea(parts: InputAreaParts, width: number, height: number):
   return footer({ ...shared, above, input: editor.render(width) }, width, height, style);
 }
 
+const FENCED =
+  "This terminal may no longer write the session: another process may have gone on with it. Press Enter to open it again.";
 const AWAY = "The server does not answer. Reconnecting… Messages you send wait until it is back.";
 
 function stateRows({ options, session }: InputAreaParts, width: number): Rows {
   const { handle, style } = options;
-  const text = session.away ? AWAY : handle.access === "read" ? readerText(options, session) : "";
+  const text = session.away
+    ? AWAY
+    : session.fenced
+      ? FENCED
+      : handle.access === "read"
+        ? readerText(options, session)
+        : "";
   return text === "" ? [] : wrap(text, width).map((row) => style.warn(row));
 }
 
@@ -76,7 +85,7 @@ function status({ options, session }: InputAreaParts, width: number): Rows {
     model: handle.model.label,
     effort: handle.model.settings.effort,
     context: handle.context,
-    reading: handle.access === "read",
+    reading: handle.access === "read" || session.fenced,
   };
   return statusRows(facts, width, style);
 }

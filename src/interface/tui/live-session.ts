@@ -3,7 +3,7 @@
  * wait for it to end. A message that could not be sent is given back; none is ever dropped.
  */
 
-import type { SessionHandle, Turn } from "../../base/api/index.ts";
+import type { SessionHandle, Turn, TurnResult } from "../../base/api/index.ts";
 import type { Branch, PermissionRequest, SessionEvent, UserMessage } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
@@ -13,6 +13,8 @@ import { Steering } from "./steering.ts";
 
 export interface LiveSessionOptions {
   readonly handle: SessionHandle;
+  /** The session is written by this process and not by a server. */
+  readonly local?: boolean;
   readonly costOf: CostOf;
   readonly now: () => number;
   /** Called when something to draw has changed. */
@@ -66,9 +68,10 @@ export class LiveSession {
     return this.#steering.texts;
   }
 
+  /** True while a turn is running, also while it goes from a node that is gone to the next one. */
   get busy(): boolean {
     if (this.#turn !== undefined) return true;
-    return this.facts.openTurn !== undefined && this.#running;
+    return this.facts.openTurn !== undefined && !this.#options.handle.interrupted;
   }
 
   /** The open question, if this interface can answer it now. A resume asks the question of an interrupted turn again. */
@@ -86,6 +89,12 @@ export class LiveSession {
   /** True while the server does not answer, so that the state of the session is unknown. */
   get away(): boolean {
     return this.#options.handle.connection === "lost";
+  }
+
+  /** True if this process wrote the session and may not any more, because another one may go on with it. */
+  get fenced(): boolean {
+    const { handle, local } = this.#options;
+    return local === true && handle.access === "write" && handle.writer === "none";
   }
 
   /** What the queue waits for. */
@@ -136,13 +145,9 @@ export class LiveSession {
 
   send(text: string): void {
     const { handle, giveBack, say } = this.#options;
-    if (handle.access === "read") {
+    if (handle.access === "read" || this.fenced) {
       giveBack(text);
-      say(
-        handle.writer === "live"
-          ? "Another process is writing this session; /fork continues in a copy. Your text stays in the input."
-          : "No process is writing this session now. Press Enter with an empty input to take over. Your text stays in the input.",
-      );
+      say(`${this.fenced ? FENCED : handle.writer === "live" ? LOCKED : FREE} Your text stays in the input.`);
     } else if (this.busy || this.away) this.#queue.push(text);
     else this.#try(text);
     this.#goesOn ||= this.away;
@@ -262,6 +267,9 @@ export class LiveSession {
     try {
       const { status, error } = await turn.result();
       if (this.#turn === turn) this.#turn = undefined;
+      if (text !== undefined && (await this.#isUnsent(turn.id, status))) this.#options.giveBack(text);
+      if (status === "interrupted" && this.fenced)
+        this.#options.say(`Interrupted: ${error?.message ?? "the store refused to go on"}`);
       // A turn that could not begin is not in the log, so it is reported here.
       if (status === "failed" && !this.#isTold(turn.id))
         this.#options.say(`Failed: ${error?.message ?? "unknown"} [${error?.code ?? "internal"}]`);
@@ -326,6 +334,15 @@ export class LiveSession {
     return this.facts.openTurn === turn || this.blocks.some(({ id }) => id === `turn_end/${turn}`);
   }
 
+  /** The store refused the message of this process, or did not answer. */
+  async #isUnsent(turn: string, status: TurnResult["status"]): Promise<boolean> {
+    const { handle, local } = this.#options;
+    if (local !== true || (status !== "failed" && status !== "interrupted")) return false;
+    for await (const event of handle.events())
+      if (event.type === "user_message" && event.turn === turn) return false;
+    return true;
+  }
+
   #ended(): void {
     if (this.busy) return;
     this.#busySince = undefined;
@@ -334,7 +351,7 @@ export class LiveSession {
   }
 
   #sendNext(): void {
-    if (this.held || this.busy || this.away) return;
+    if (this.held || this.busy || this.away || this.fenced) return;
     const text = this.#queue.shift();
     if (this.#queue.length === 0) this.#goesOn = false;
     if (text !== undefined) this.#try(text);
@@ -353,6 +370,10 @@ export class LiveSession {
     }
   }
 }
+
+const LOCKED = "Another process is writing this session; /fork continues in a copy.";
+const FREE = "No process is writing this session now. Press Enter with an empty input to take over.";
+const FENCED = "This terminal may no longer write the session. Press Enter to open it again.";
 
 export function problemText(error: unknown): string {
   return isThroughlineError(error) ? `${error.message} [${error.code}]` : messageOf(error);

@@ -47,9 +47,9 @@ export class SessionView {
     return this.#problem;
   }
 
-  /** True while a turn is running. */
+  /** True while a turn is running, also while it goes from a node that is gone to the next one. */
   get busy(): boolean {
-    return this.#running && this.facts.openTurn !== undefined;
+    return this.facts.openTurn !== undefined && !this.handle.interrupted;
   }
 
   /** False if nothing can run: no process writes, or the writer has not resumed the interrupted turn. */

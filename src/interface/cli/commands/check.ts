@@ -30,7 +30,8 @@ import {
 import { inertLine } from "../inert-text.ts";
 import { eventNames, lostBefore } from "../lost-lines.ts";
 import { modelNamed } from "../project-model.ts";
-import { type LastFlag, sessionNamed, sessionStore, withLog } from "../session-argument.ts";
+import { type LastFlag, openToRead, sessionNamed, withLog } from "../session-argument.ts";
+import { takesStore } from "../store-flag.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 
 interface CheckFlags extends LastFlag {
@@ -51,8 +52,11 @@ interface Report {
 }
 
 export function checkCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  return new Command("check")
-    .description("Find what a provider would reject in a session, a request, or another tool's history")
+  return takesStore(
+    new Command("check").description(
+      "Find what a provider would reject in a session, a request, or another tool's history",
+    ),
+  )
     .argument("[session-or-file]", "a session's id, or the path of a file; - reads standard input")
     .option("--last", "use the last session of this directory")
     .option(
@@ -97,7 +101,7 @@ async function check(name: string | undefined, flags: CheckFlags, terminal: Term
     return checkStored(fileStore(file.log.folder).open(file.log.id, { mode: "read" }), name, flags.model);
   }
   const id = await sessionNamed(name, flags, true);
-  return checkStored(sessionStore().open(id, { mode: "read" }), id, flags.model);
+  return checkStored(openToRead(id, flags), id, flags.model);
 }
 
 function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report {

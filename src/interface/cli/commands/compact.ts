@@ -12,6 +12,7 @@ import { openSession, type RunFlags } from "../open-session.ts";
 import { EFFORT_WORDS } from "../run-options.ts";
 import { type LastFlag, sessionNamed, takesSession } from "../session-argument.ts";
 import { stopOnSignals } from "../signals.ts";
+import { takesStore } from "../store-flag.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface CompactFlags extends LastFlag, Pick<RunFlags, "model" | "effort"> {
@@ -21,9 +22,11 @@ interface CompactFlags extends LastFlag, Pick<RunFlags, "model" | "effort"> {
 }
 
 export function compactCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(
-    new Command("compact").description(
-      "Summarise the older turns of a session so that it fits the model again",
+  return takesStore(
+    takesSession(
+      new Command("compact").description(
+        "Summarise the older turns of a session so that it fits the model again",
+      ),
     ),
   )
     .option("--keep-turns <n>", "keep the last n turns word for word (default: 1)")
@@ -49,11 +52,11 @@ Examples:
 const TURNS = { least: 0, use: "a whole number, 0 or more" };
 
 async function compact(name: string | undefined, flags: CompactFlags, terminal: Terminal): Promise<number> {
-  const { model, effort, instructions } = flags;
+  const { model, effort, instructions, store } = flags;
   const keepTurns =
     flags.keepTurns === undefined ? undefined : wholeNumber("--keep-turns", flags.keepTurns, TURNS);
   const resume = await sessionNamed(name, flags);
-  const { session } = await openSession({ resume, model, effort }, { interactive: false, terminal });
+  const { session } = await openSession({ resume, model, effort, store }, { interactive: false, terminal });
   const stop = new AbortController();
   const end = stopOnSignals(() => stop.abort());
   try {

@@ -105,7 +105,7 @@ function list(flags: ListFlags, terminal: Terminal): void {
   const loaded = settingsHere(terminal);
   const settings = CONFIG_NAMES.flatMap((name) => {
     const setting = loaded.settings.get(name);
-    return setting === undefined ? [] : [{ ...setting, value: shown(setting.value) }];
+    return setting === undefined ? [] : [{ ...setting, value: shownOf(name, setting.value) }];
   });
   const ignored = ignoredOf(loaded);
   if (flags.json === true)
@@ -147,7 +147,7 @@ function ignoredOf({ project }: LoadedConfig): readonly ConfigName[] {
 
 function get(key: string, write: (text: string) => void, terminal: Terminal): number {
   const [name, ...rest] = pathOf(key);
-  let value: unknown = shown(settingsHere(terminal).settings.get(name)?.value);
+  let value: unknown = shownOf(name, settingsHere(terminal).settings.get(name)?.value);
   for (const step of rest) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   if (value === undefined) return EXIT.turnFailed;
   write(
@@ -215,6 +215,11 @@ function pathOf(key: string): readonly [ConfigName, ...string[]] {
   const [name = "", ...rest] = key.split(".");
   if (isConfigName(name) && !rest.includes("")) return [name, ...rest];
   throw codedError("config_key_unknown", unknownSetting(inertLine(isConfigName(name) ? key : name, 60)));
+}
+
+/** Hides a value that may hold a password, but not whether it is set. */
+function shownOf(name: ConfigName, value: unknown): unknown {
+  return keyOf(name).secret === true && value !== undefined ? "[hidden]" : shown(value);
 }
 
 /** Hides the values of headers, which may be secrets. */

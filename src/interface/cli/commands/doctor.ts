@@ -8,20 +8,24 @@ import type { Finish } from "../command-table.ts";
 import { checkEndpoints } from "../doctor/check-endpoints.ts";
 import { checkFolder, checkSessions } from "../doctor/check-sessions.ts";
 import { checkKeys, checkProfiles, checkSettings, checkVersions } from "../doctor/check-settings.ts";
+import { checkStore } from "../doctor/check-store.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
+import type { StoreFlags } from "../open-store.ts";
 import { stopOnSignals } from "../signals.ts";
+import { takesStore } from "../store-flag.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 
-interface DoctorFlags {
+interface DoctorFlags extends StoreFlags {
   readonly offline?: boolean;
   readonly json?: boolean;
 }
 
 export function doctorCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("doctor")
-    .description("Check settings, keys, endpoints, folders and sessions for problems")
+  return takesStore(
+    new Command("doctor").description("Check settings, keys, endpoints, folders and sessions for problems"),
+  )
     .option("--offline", "do not contact any endpoint")
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -50,8 +54,10 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   tell(checkKeys(config));
   if (flags.offline !== true) tell(await checkEndpoints(config, stopped.signal));
   tell(checkProfiles(config));
+  const store = await checkStore(flags);
   const folder = usableFolder();
-  if (folder !== undefined) {
+  if (store !== undefined) tell(store);
+  else if (folder !== undefined) {
     tell(checkFolder(folder));
     const progress = (done: number, all: number): void => {
       if (terminal.stderr.isTTY === true && done % 500 === 0)

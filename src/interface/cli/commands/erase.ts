@@ -3,27 +3,19 @@
  * this is the only way to remove something, and it works by writing a new log.
  */
 
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-
 import { Command } from "commander";
 
-import { fileProblem, readRegularFile, readText } from "../../../base/files/index.ts";
+import { readText } from "../../../base/files/index.ts";
 import { codedError, messageOf, readProblem } from "../../../base/support/index.ts";
-import {
-  eraseFrom,
-  type EraseReport,
-  readBundle,
-  type Replace,
-  standsBeside,
-  writeSession,
-} from "../../../runtime/log/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
+import { eraseFrom, type EraseReport, readBundle, type Replace } from "../../../runtime/log/index.ts";
 import { amount } from "../amount.ts";
 import type { Finish } from "../command-table.ts";
+import { erasePlace } from "../erase-place.ts";
 import { EXIT } from "../exit-codes.ts";
 import { patternReplacer, valueReplacer } from "../export/secret-patterns.ts";
-import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
+import { openStore } from "../open-store.ts";
+import { type LastFlag, openToRead, sessionNamed, takesSession, withLog } from "../session-argument.ts";
+import { takesStore } from "../store-flag.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 
 interface EraseFlags extends LastFlag {
@@ -35,8 +27,10 @@ interface EraseFlags extends LastFlag {
 }
 
 export function eraseCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(
-    new Command("erase").description("Copy a session without a leaked secret, and report what changed"),
+  return takesStore(
+    takesSession(
+      new Command("erase").description("Copy a session without a leaked secret, and report what changed"),
+    ),
   )
     .option(
       "--secret-file <file>",
@@ -54,51 +48,32 @@ export function eraseCommand(terminal: Terminal, finish: Finish): Command {
 async function erase(name: string | undefined, flags: EraseFlags, terminal: Terminal): Promise<number> {
   const replace = replacerOf(flags);
   const id = await sessionNamed(name, flags);
-  const bundle = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
-  const beside = besideWith(id, replace, new Set(bundle.blobs.keys()));
+  const bundle = await withLog(openToRead(id, flags), readBundle);
+  const place = erasePlace(flags);
+  const beside = await place.besideWith(id, replace, new Set(bundle.blobs.keys()));
   const { bundle: clean, report } = eraseFrom(bundle, replace);
   if (report.events.length === 0 && report.blobs.length === 0 && beside.length === 0) {
     terminal.stderr.write("not found in this session: nothing was written\n");
     return EXIT.turnFailed;
   }
   const copy = flags.replace === true ? id : (flags.id ?? `${id}-erased`.slice(-64));
-  const waiting = flags.replace === true ? (await sessionStore().waiting(id).list()).length : 0;
-  await writeSession(sessionsFolder(), clean, { id: copy, replace: flags.replace === true });
+  const waiting = flags.replace === true ? (await (await openStore(flags)).waiting(id).list()).length : 0;
+  if (flags.replace === true) await place.putOver(id, clean);
+  else await place.putNew(copy, clean);
   if (flags.json === true) printJson(terminal.stdout, { session: id, copy, ...report, beside, waiting });
   else
     terminal.stdout.write(
-      reportText({ id, copy, report, beside, waiting, replaced: flags.replace === true }),
+      reportText({
+        id,
+        copy,
+        report,
+        beside,
+        waiting,
+        replaced: flags.replace === true,
+        remains: place.remains,
+      }),
     );
   return EXIT.ok;
-}
-
-/**
- * Files next to the log that hold the secret and are not part of the copy: the scratch journal and similar files, and
- * blobs that no event names. Such blobs remain if a replacement is killed after it wrote the log and before it removed
- * them.
- */
-function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): readonly string[] {
-  const folder = sessionsFolder();
-  const blobs = `${id}.blobs`;
-  const beside = namesIn(folder).filter((name) => standsBeside(name, id));
-  const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
-  return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
-    const bytes = bytesOf(join(folder, name));
-    // Search as UTF-8 and as one character per byte, like the blobs of a copy.
-    return [bytes.toString("utf8"), bytes.toString("latin1")].some((text) => replace(text) !== text);
-  });
-}
-
-function bytesOf(path: string): Buffer {
-  try {
-    return readRegularFile(path);
-  } catch (error) {
-    throw codedError("file_unreadable", `cannot search ${path}: ${fileProblem(error)}`, error);
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 function reportText(facts: {
@@ -109,8 +84,10 @@ function reportText(facts: {
   /** The number of waiting turns that were removed with the session. */
   readonly waiting: number;
   readonly replaced: boolean;
+  /** Who may still have the secret. */
+  readonly remains: string;
 }): string {
-  const { id, copy, report, beside, waiting, replaced } = facts;
+  const { id, copy, report, beside, waiting, replaced, remains } = facts;
   const lines = [
     ...report.events.map(
       ({ seq, type, places }) => `changed [${seq}] ${type}: ${places} ${places === 1 ? "place" : "places"}`,
@@ -125,7 +102,7 @@ function reportText(facts: {
         `could not search [${seq}] ${type} of ${model}: it is encrypted, and is no longer sent`,
     ),
     replaced
-      ? `${id} is replaced. Backups and the provider may still have the secret: change it.`
+      ? `${id} is replaced. ${remains}: change it.`
       : `written as ${copy}; ${id} still contains the secret. Check the copy, then run this again with --replace, or remove ${id}. Change the secret in any case.`,
   ];
   return `${lines.join("\n")}\n`;

@@ -22,6 +22,7 @@ import { SCENARIO_SCHEMA } from "../eval/scenario-schema.ts";
 import type { EvalScenario } from "../eval/scenario.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertJson, inertLine } from "../inert-text.ts";
+import { storeSecrets } from "../open-store.ts";
 import { settingsWithTrust } from "../project-trust.ts";
 import { gather } from "../run-options.ts";
 import { seconds } from "../show-progress.ts";
@@ -94,7 +95,7 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const started = performance.now();
   const at = isoTime(Date.now());
   const requests = plan(scenarios, names, repeats, { out, signal: stopping.signal, modelFrom, costOf });
-  const redact = createRedactor(() => secretsOf(process.env));
+  const redact = createRedactor(() => [...secretsOf(process.env), ...storeSecrets({})]);
   const progress = runProgress(requests.length, terminal);
   const outcomes = await inParallel(requests, jobs, stopping.signal, (outcome, folder) => {
     progress.tell(outcome);

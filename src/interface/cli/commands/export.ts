@@ -26,7 +26,8 @@ import { costsWith } from "../cost.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportForm } from "../export/export-forms.ts";
 import { type LongWork, longWork } from "../long-work.ts";
 import { settingsHere } from "../project-trust.ts";
-import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
+import { type LastFlag, openToRead, sessionNamed, takesSession, withLog } from "../session-argument.ts";
+import { takesStore } from "../store-flag.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface ExportFlags extends LastFlag {
@@ -39,9 +40,11 @@ export interface ExportFlags extends LastFlag {
 }
 
 export function exportCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(
-    new Command("export").description(
-      "Export a session as JSONL (byte for byte, with its blobs), Markdown or HTML",
+  return takesStore(
+    takesSession(
+      new Command("export").description(
+        "Export a session as JSONL (byte for byte, with its blobs), Markdown or HTML",
+      ),
     ),
   )
     .addOption(new Option("--format <format>", "output format").choices(EXPORT_FORMATS).default("jsonl"))
@@ -62,7 +65,7 @@ async function exportSession(
   work: LongWork,
 ): Promise<void> {
   const id = await sessionNamed(name, flags);
-  const whole = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
+  const whole = await withLog(openToRead(id, flags), readBundle);
   const words = { name: `-o ${flags.output ?? ""}`, taken: "choose another name, or add --force" };
   const costOf = flags.format === "html" ? costsWith(settingsHere(terminal).values) : undefined;
   await writeBundle(id, whole, flags, terminal, { words, work, costOf });

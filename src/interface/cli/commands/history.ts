@@ -14,6 +14,7 @@ import { readOutputSchema } from "../output-files.ts";
 import { structuredIn, tellTurn } from "../run-once.ts";
 import { type RunFlags, runOptions } from "../run-options.ts";
 import { type LastFlag, sessionNamed, takesLast, takesSession } from "../session-argument.ts";
+import { takesStore } from "../store-flag.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface ForkFlags extends LastFlag {
@@ -23,7 +24,9 @@ interface ForkFlags extends LastFlag {
 }
 
 export function forkCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(new Command("fork").description("Copy a session, or a part of it, to a new session"))
+  return takesStore(
+    takesSession(new Command("fork").description("Copy a session, or a part of it, to a new session")),
+  )
     .option("--at <seq>", "copy up to this event (default: the whole session)")
     .option("--compacted", "leave out what the last summary replaces: a smaller log, the same next request")
     .option("--id <id>", "give the new session this id")
@@ -47,7 +50,9 @@ Examples:
 }
 
 export function undoCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(new Command("undo").description("Undo the last message and everything after it"))
+  return takesStore(
+    takesSession(new Command("undo").description("Undo the last message and everything after it")),
+  )
     .addHelpText(
       "after",
       `

@@ -14,14 +14,12 @@ import { FORMATS } from "../../../diagnostics/check/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
 import {
   blobsIn,
-  fileStore,
   holdsWholeLine,
   isBundle,
   parseBundle,
   parsePlainLog,
   readWholeFile,
   type SessionBundle,
-  writeSession,
 } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
@@ -31,17 +29,23 @@ import { FORMAT_FLAG, looksLikeLog, parseFormat, pipedHistory, STDIN } from "../
 import { importOther, type ImportSource, reading } from "../import-other.ts";
 import { inertLine } from "../inert-text.ts";
 import { type LongWork, longWork } from "../long-work.ts";
+import { openStore, type StoreFlags } from "../open-store.ts";
+import { putSession } from "../put-session.ts";
+import { takesStore } from "../store-flag.ts";
 import type { Terminal } from "../terminal.ts";
 
-interface ImportFlags {
+interface ImportFlags extends StoreFlags {
   readonly id?: string;
   readonly format?: string;
   readonly from?: string;
 }
 
 export function importCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("import")
-    .description("Import a session: an exported JSONL file, a copied log, or another tool's history")
+  return takesStore(
+    new Command("import").description(
+      "Import a session: an exported JSONL file, a copied log, or another tool's history",
+    ),
+  )
     .argument(
       "<file>",
       "a file that sessions export wrote, the .jsonl log of a session, or another tool's history; - reads standard input",
@@ -104,7 +108,7 @@ async function importSession(
   const [first] = bundle.events;
   const own = first?.type === "session_start" ? first.session : "";
   const id = flags.id ?? own;
-  await writeSession(sessionsFolder(), bundle, {
+  await putSession(flags, bundle, {
     id,
     signal,
     onProgress: (done, all) => void tell("written", done, all),
@@ -112,15 +116,20 @@ async function importSession(
   const { length } = bundle.events;
   terminal.stderr.write(`imported ${amount(length, "event")} and ${amount(bundle.blobs.size, "blob")}\n`);
   if (!isBundle(bytes)) tellPlain(bundle, terminal);
-  await dropRules(id, bundle, terminal);
+  await dropRules(id, bundle, flags, terminal);
   terminal.stdout.write(`${id}\n`);
 }
 
 /** The author of the file could have allowed anything in it. Only a person here may let calls run without a question. */
-async function dropRules(id: string, { events }: SessionBundle, terminal: Terminal): Promise<void> {
+async function dropRules(
+  id: string,
+  { events }: SessionBundle,
+  flags: StoreFlags,
+  terminal: Terminal,
+): Promise<void> {
   const rules = [...factsOf(events).rules.keys()];
   if (rules.length === 0) return;
-  const log = await fileStore(sessionsFolder()).open(id, { mode: "write" });
+  const log = await (await openStore(flags)).open(id, { mode: "write" });
   const removed = rules.map(
     (rule) => ({ type: "permission_rule", rule, by: "person", removed: true }) as const,
   );

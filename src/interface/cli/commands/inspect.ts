@@ -27,6 +27,7 @@ import { type OpenEnd, openEndOf } from "../open-end.ts";
 import { modelNamed } from "../project-model.ts";
 import { type LastFlag, readSession, takesSession } from "../session-argument.ts";
 import { seconds } from "../show-progress.ts";
+import { takesStore } from "../store-flag.ts";
 import type { Terminal } from "../terminal.ts";
 import { rulesOf, type TimelineRequest, type TimelineRule, timelineOf } from "../timeline.ts";
 
@@ -40,8 +41,8 @@ interface InspectFlags extends LastFlag {
 }
 
 export function inspectCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  return takesSession(
-    new Command("inspect").description("Show what a session sent, and why each item was in it"),
+  return takesStore(
+    takesSession(new Command("inspect").description("Show what a session sent, and why each item was in it")),
   )
     .addOption(
       new Option(

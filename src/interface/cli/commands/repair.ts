@@ -3,33 +3,29 @@
  * lost. It never changes the original, except that corrections are appended to a whole log that breaks a rule.
  */
 
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 
 import { Command } from "commander";
 
 import type { OverrideAction } from "../../../base/events/index.ts";
 import { writeFilePieces, writeProblem } from "../../../base/files/index.ts";
-import { codedError, codeOf, isThroughlineError, readProblem } from "../../../base/support/index.ts";
+import { codedError, codeOf, isThroughlineError } from "../../../base/support/index.ts";
 import { type Change, type Finding, findingsOf, repairHistory } from "../../../diagnostics/check/index.ts";
 import {
   bundleLog,
   damageOf,
   extentOf,
-  fileStore,
   type Log,
   type LogExtent,
   looseBundle,
   type LostStretch,
   parseBundle,
-  readWholeFile,
   salvageLog,
   type SessionBundle,
-  writeSession,
 } from "../../../runtime/log/index.ts";
 import { type RuleRepair, planRepair } from "../../../runtime/session/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
-import { blobsBeside } from "../blobs-beside.ts";
 import { emptyText, tailText } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
 import {
@@ -44,7 +40,10 @@ import {
   VENDOR_FLAG,
 } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
+import { databasePlace, filePlace, folderPlace, type LogPlace } from "../log-place.ts";
+import { chosenDatabase } from "../open-store.ts";
 import { type LastFlag, sessionNamed, withLog } from "../session-argument.ts";
+import { takesStore } from "../store-flag.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 
 interface RepairFlags extends LastFlag {
@@ -72,8 +71,11 @@ interface Report {
 }
 
 export function repairCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  return new Command("repair")
-    .description("Repair a broken history so that providers accept it, and report what changed")
+  return takesStore(
+    new Command("repair").description(
+      "Repair a broken history so that providers accept it, and report what changed",
+    ),
+  )
     .argument("[session-or-file]", "a session's id, or the path of a file; - reads standard input")
     .option("--last", "use the last session of this directory")
     .option(
@@ -120,9 +122,15 @@ async function repair(name: string | undefined, flags: RepairFlags, terminal: Te
     if (file.log === undefined || flags.format !== undefined)
       return repairFile(name, file.read(), flags, terminal);
     const exported = file.exported();
-    return exported === undefined ? repairLog(file.log, flags) : repairExported(name, exported, flags);
+    return exported === undefined
+      ? repairLog(folderPlace(file.log.folder, file.log.id), flags)
+      : repairExported(name, exported, flags);
   }
-  return repairLog({ folder: sessionsFolder(), id: await sessionNamed(name, flags, true) }, flags);
+  const id = await sessionNamed(name, flags, true);
+  const database = chosenDatabase(flags);
+  return database === undefined
+    ? repairLog(folderPlace(sessionsFolder(), id), flags)
+    : repairLog(await databasePlace(database, id), flags);
 }
 
 async function repairPiped(bytes: Buffer, flags: RepairFlags, terminal: Terminal): Promise<Report> {
@@ -132,21 +140,6 @@ async function repairPiped(bytes: Buffer, flags: RepairFlags, terminal: Terminal
     "usage",
     "standard input is a Throughline log, which is repaired in place: save it to a file and repair that, or import it and repair the session",
   );
-}
-
-/** The folder of a log and its session's id. */
-interface LogFile {
-  readonly folder: string;
-  readonly id: string;
-}
-
-function logFile(path: string): LogFile {
-  const full = resolve(path);
-  return { folder: dirname(full), id: basename(full, ".jsonl") };
-}
-
-function pathOf({ folder, id }: LogFile): string {
-  return join(folder, `${id}.jsonl`);
 }
 
 async function repairFile(
@@ -203,7 +196,7 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
     if (!isThroughlineError(error) || !["bundle_damaged", "log_damaged"].includes(error.code)) throw error;
     const { line, byte, problem } = error.details;
     const location = `line ${String(line)}, byte ${String(byte)}`;
-    return salvage(looseBundle(bytes), logFile(name), flags, {
+    return salvage(looseBundle(bytes), filePlace(name), flags, {
       rule: "file",
       location,
       what: String(problem),
@@ -218,18 +211,20 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
   return { repaired: name, format: "throughline", changes, remaining };
 }
 
-async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
+async function repairLog(place: LogPlace, flags: RepairFlags): Promise<Report> {
   if ([flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined)) {
     throw codedError(
       "usage",
       "--error, --no-reasoning and --vendor are for other tools' files; a session handles rejected requests automatically",
     );
   }
-  const bytes = readLog(pathOf(file));
-  const extent = wholeExtent(bytes);
+  const raw = await place.read();
+  if (raw.problem !== undefined)
+    return salvage(raw, place, flags, { rule: "file", location: "the end of the log", what: raw.problem });
+  const extent = wholeExtent(raw.lines);
   if (extent?.events === 0)
     return {
-      repaired: file.id,
+      repaired: place.id,
       format: "throughline",
       changes: [],
       remaining: [],
@@ -237,35 +232,33 @@ async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
     };
   // The next writer moves an unfinished tail aside anyway, so a copy without it is written only with -o.
   if (extent?.tail !== undefined && flags.output === undefined)
-    return { ...(await repairRules(file, flags)), notes: [tailText(extent.tail)] };
-  if (extent !== undefined && extent.tail === undefined) return repairRules(file, flags);
-  return salvage({ lines: bytes, blobs: blobsBeside(pathOf(file)) }, file, flags);
+    return { ...(await repairRules(place, flags)), notes: [tailText(extent.tail)] };
+  if (extent !== undefined && extent.tail === undefined) return repairRules(place, flags);
+  return salvage(raw, place, flags);
 }
 
 /** Writes the undamaged part to a new log. `known` is the damage that was found before its lines were checked. */
 async function salvage(
   whole: Pick<SessionBundle, "lines" | "blobs">,
-  file: LogFile,
+  place: LogPlace,
   flags: RepairFlags,
   known?: Change,
 ): Promise<Report> {
-  const { lines, lost, loosened } = salvageLog(whole.lines, { session: file.id });
+  const { lines, lost, loosened } = salvageLog(whole.lines, { session: place.id });
   const found = lost.length === 0 && known !== undefined ? [known] : lost.map(lossOf);
   const changes = [...found, ...loosened.map(loosenedChange)];
-  const report = { repaired: file.id, format: "throughline", changes, remaining: [] };
+  const report = { repaired: place.id, format: "throughline", changes, remaining: [] };
   if (flags.dryRun === true) return report;
-  const target = targetOf(file, flags.output);
-  const written = pathOf(target);
-  try {
-    await writeSession(target.folder, { lines, blobs: whole.blobs }, { id: target.id });
-  } catch (error) {
-    if (codeOf(error) !== "session_exists") throw error;
-    const instead = "choose another name that ends in .jsonl with -o, or remove it";
-    throw codedError("file_exists", `${written} already exists: ${instead}`, error);
-  }
+  const target = targetOf(place, flags.output);
+  await target.create({ lines, blobs: whole.blobs });
   // The saved part may still break a rule, because the damage did not come from this program.
   const rules = await repairRules(target, {});
-  return { ...report, changes: [...changes, ...rules.changes], remaining: rules.remaining, written };
+  return {
+    ...report,
+    changes: [...changes, ...rules.changes],
+    remaining: rules.remaining,
+    written: target.name,
+  };
 }
 
 /** The extent of a whole log; undefined if the log is damaged. */
@@ -279,9 +272,9 @@ function wholeExtent(bytes: Buffer): LogExtent | undefined {
 }
 
 /** Appends corrections to a whole log whose next request would be rejected. Existing events do not change. */
-async function repairRules({ folder, id }: LogFile, flags: RepairFlags): Promise<Report> {
+async function repairRules(place: LogPlace, flags: RepairFlags): Promise<Report> {
   const mend = (mode: "read" | "write"): Promise<Report> =>
-    withLog(fileStore(folder).open(id, { mode }), (log) => mendRules(log, flags));
+    withLog(place.open(mode), (log) => mendRules(log, flags));
   const looked = await mend("read");
   // If nothing is wrong, do not lock out other writers or touch the log.
   return flags.dryRun === true || looked.changes.length === 0 ? looked : mend("write");
@@ -324,23 +317,14 @@ const MENDED: Readonly<Record<OverrideAction, readonly [said: string, lost?: str
   strip_field: ["leaves out a field"],
 };
 
-function readLog(path: string): Buffer {
-  try {
-    return readWholeFile(path, path);
-  } catch (error) {
-    if (isThroughlineError(error)) throw error;
-    throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
-  }
-}
-
-function targetOf({ folder, id }: LogFile, output: string | undefined): LogFile {
-  if (output === undefined) return { folder, id: `${id}-repaired`.slice(-64).replace(/^[_-]+/, "") };
+function targetOf(place: LogPlace, output: string | undefined): LogPlace {
+  if (output === undefined) return place.other(`${place.id}-repaired`.slice(-64).replace(/^[_-]+/, ""));
   if (!output.endsWith(".jsonl"))
     throw codedError(
       "usage",
       `-o ${inertLine(output, 100)}: the copy of a session needs a name that ends in .jsonl: choose one, or omit -o`,
     );
-  return logFile(output);
+  return filePlace(output);
 }
 
 function lossOf({ line, byte, bytes, problem, seqs }: LostStretch): Change {

@@ -3,13 +3,12 @@
 import { Command } from "commander";
 
 import { codedError } from "../../../base/support/index.ts";
-import { fileStore } from "../../../runtime/log/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
 import { runOrChat } from "../choose-front-end.ts";
 import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { enterDirectory } from "../open-session.ts";
+import { openStore } from "../open-store.ts";
 import { type RunFlags, runOptions } from "../run-options.ts";
 import { pickSession } from "../session-picker.ts";
 import type { Terminal } from "../terminal.ts";
@@ -53,7 +52,7 @@ async function resume(
 ): Promise<number> {
   enterDirectory(flags.directory);
   const { directory: _entered, last, all, ...rest } = flags;
-  const store = fileStore(sessionsFolder());
+  const store = await openStore(flags);
   const cwd = process.cwd();
   const warn = (text: string): void => void terminal.stderr.write(`throughline: ${text}\n`);
   if (last === true) {

@@ -40,7 +40,7 @@ Examples:
   return runOptions(start).action(async (words: readonly string[], flags: RunFlags) => {
     if (flags.playback !== undefined) return finish(await runOrChat(words, flags, terminal));
     const { demo, weatherTool } = await import("../demo.ts");
-    if (!terminal.interactive) finish(await demo(terminal));
+    if (!terminal.interactive) finish(await demo(terminal, { store: flags.store }));
     else finish(await (await import("../chat.ts")).chat(words, flags, terminal, { tools: [weatherTool] }));
   });
 }

@@ -15,9 +15,8 @@ import { Command, Option } from "commander";
 
 import { type RunningServer, startServer } from "../../../access/server/index.ts";
 import { codedError } from "../../../base/support/index.ts";
-import { fileStore, type Store } from "../../../runtime/log/index.ts";
+import type { Store } from "../../../runtime/log/index.ts";
 import { EMULATED_MODELS, hasKey, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
@@ -25,14 +24,17 @@ import { isLoopback } from "../loopback.ts";
 import { enterDirectory } from "../open-session.ts";
 import { agentOptions, EFFORT_WORDS, gather, type RunFlags } from "../run-options.ts";
 import { serveAgents } from "../serve-agents.ts";
+import { type NodeGiven, nodeOptions, openNode } from "../serve-node.ts";
+import { serverToken } from "../server-token.ts";
 import { stopOnSignals } from "../signals.ts";
 import { say, type Terminal } from "../terminal.ts";
 
-interface ServeFlags extends RunFlags {
+interface ServeFlags extends RunFlags, NodeGiven {
   readonly port: string;
   readonly host: string;
   readonly allowHost: readonly string[];
   readonly expose?: boolean;
+  readonly publicUrl?: string;
   readonly open?: boolean;
 }
 
@@ -47,8 +49,9 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
         .argParser(gather)
         .default([] as readonly string[], "none"),
     )
+    .option("--public-url <url>", "the address under which people reach it, such as https://agents.example")
     .option("--open", "open the page in the browser");
-  return agentOptions(command, {
+  return agentOptions(nodeOptions(command), {
     model: "use this model for all sessions, new and existing",
     effort: `reasoning effort: ${EFFORT_WORDS}`,
   })
@@ -62,6 +65,7 @@ Examples:
   throughline serve --open                 open the page in your browser
   throughline serve --port 0               use a free port; the link is the only line on stdout
   THROUGHLINE_TOKEN=… throughline serve    use your own token (openssl rand -hex 32)
+  throughline serve --public-url https://agents.example    behind a proxy or a balancer
 
 docs/http-api.md describes the API.`,
     )
@@ -75,12 +79,14 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
       `--host ${flags.host} can be reached from other machines. Anyone who gets the token can read every session and run tools as you, and the traffic is not encrypted. Add --expose if you want this`,
     );
   }
+  const publicUrl = publicUrlFrom(flags.publicUrl);
+  const token = serverToken();
   keepHeapSmall();
   enterDirectory(flags.directory);
-  const store = fileStore(sessionsFolder());
+  const { store, drainMs } = await openNode(flags, terminal);
   await assertReadable(store);
-  const { agentFor, model, costOf } = await serveAgents(flags, terminal);
-  const token = process.env["THROUGHLINE_TOKEN"];
+  const { agentFor, model, costOf, fingerprint } = await serveAgents(flags, terminal);
+  store.shared?.describe({ models: fingerprint });
   const page = pageFolder();
   const stopping = new AbortController();
   const ended = stopOnSignals(() => stopping.abort());
@@ -90,25 +96,35 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     host: flags.host,
     port: portFrom(flags.port),
     allowHosts: flags.allowHost,
-    ...(token === undefined || token === "" ? {} : { token }),
+    publicUrl,
+    token,
     ...(page === undefined ? {} : { page }),
     info: { model, models: modelNames(model), cwd: process.cwd() },
     costOf,
-    exportSession: sessionDownload(store, costOf),
+    exportSession: sessionDownload(costOf),
     onProblem: (text) => say(terminal, text),
   });
-  const link = server.newLink();
+  const link = await firstLink(server);
   terminal.stdout.write(`${link}\n`);
   terminal.stderr.write(welcome(server, flags, page !== undefined));
+  if (store.shared !== undefined && token === undefined)
+    say(
+      terminal,
+      "this server made its own token, which other servers of the store do not accept: set THROUGHLINE_TOKEN or THROUGHLINE_TOKEN_FILE to the same one on all of them",
+    );
   const opened = flags.open === true ? openBrowser(link, terminal) : undefined;
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
-  terminal.stderr.write(
-    "stopping: running turns are cancelled and kept; waiting turns start when the server starts again\n",
-  );
-  await server.close();
+  terminal.stderr.write(stoppingText(drainMs));
+  await server.close({ drainMs });
   await store.close();
   opened?.();
   return ended() === EXIT.hungUp ? EXIT.hungUp : EXIT.ok;
+}
+
+function stoppingText(drainMs: number | undefined): string {
+  return drainMs === undefined
+    ? "stopping: running turns are cancelled and kept; waiting turns start when the server starts again\n"
+    : `stopping: running turns have ${drainMs / 1000} s to end; then other servers of the pool go on with them\n`;
 }
 
 /**
@@ -140,16 +156,38 @@ function pageFolder(): string | undefined {
     .find((folder) => existsSync(join(folder, "index.html")));
 }
 
+/** Its code may be in a database, which may be away by now. */
+async function firstLink(server: RunningServer): Promise<string> {
+  try {
+    return await server.newLink();
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+function publicUrlFrom(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
+  if (isWeb && url.href === `${url.origin}/`) return url.origin;
+  throw codedError(
+    "server_url_invalid",
+    "--public-url: use the address that people type, without a path, such as https://agents.example",
+  );
+}
+
 function portFrom(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw codedError("number_invalid", `--port ${text}: use a whole number from 0 to 65535`);
 }
 
-function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean): string {
-  const open = isLoopback(host)
-    ? ""
-    : `\n  ${inertLine(host, 100)} can be reached from other machines, without encryption. Put it behind a tunnel or a proxy with TLS.`;
+function welcome({ url }: RunningServer, { host, publicUrl }: ServeFlags, hasPage: boolean): string {
+  const open =
+    isLoopback(host) || publicUrl?.startsWith("https:") === true
+      ? ""
+      : `\n  ${inertLine(host, 100)} can be reached from other machines, without encryption. Put it behind a tunnel or a proxy with TLS.`;
   const page = hasPage ? "" : "\n  The page is not built (run npm run build); the API still works.";
   return `Throughline serves ${url}. The link above logs one browser in, once. Press Ctrl-C to stop.${open}${page}\n`;
 }

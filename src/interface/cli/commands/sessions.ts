@@ -15,25 +15,21 @@ import { EXIT } from "../exit-codes.ts";
 import { ABOVE_ZERO, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
 import { openEndOf } from "../open-end.ts";
-import {
-  type LastFlag,
-  readSession,
-  sessionNamed,
-  sessionStore,
-  takesSession,
-  withLog,
-} from "../session-argument.ts";
+import { chosenDatabase, openStore, type StoreFlags } from "../open-store.ts";
+import { type LastFlag, readSession, sessionNamed, takesSession, withLog } from "../session-argument.ts";
 import { rowsOf, rowText, type SessionRow } from "../session-rows.ts";
 import { sessionLines, type SessionTextOptions } from "../session-text.ts";
 import { stopOnSignals } from "../signals.ts";
+import { STORE_FLAG, takesStore } from "../store-flag.ts";
 import { printJson, printJsonList, printLines, type Terminal } from "../terminal.ts";
+import { copyCommand } from "./copy.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
 
 export function sessionsCommand(terminal: Terminal, finish: (code: number) => void): Command {
   const sessions = new Command("sessions")
-    .description("List, show, search, rename, remove, export, import and erase sessions")
+    .description("List, show, search, rename, remove, export, import, erase and copy sessions")
     .helpCommand("help [command]", "Show the help of a command")
     .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
     .addHelpText(
@@ -52,10 +48,16 @@ Examples:
     .description("List the most recent sessions")
     .option("-n, --number <n>", "list at most n sessions", "20")
     .option("--here", "list only the sessions of this directory")
-    .option("--server <url>", "list the sessions of a server, given by its URL or the link it printed")
+    .addOption(
+      new Option(
+        "--server <url>",
+        "list the sessions of a server, given by its URL or the link it printed",
+      ).conflicts("store"),
+    )
+    .option(...STORE_FLAG)
     .option("--json", "print one JSON array")
     .action((flags: ListFlags) => done(list(flags, terminal)));
-  takesSession(sessions.command("show").description("Print a session as text"))
+  takesStore(takesSession(sessions.command("show").description("Print a session as text")))
     .addOption(
       new Option("--reasoning <how>", "how much reasoning to print")
         .choices(["full", "title", "none"])
@@ -69,8 +71,9 @@ Examples:
     .command("search")
     .description("Find sessions whose messages contain a text")
     .argument("<text>", "the text to find, ignoring case")
+    .option(...STORE_FLAG)
     .option("--json", "print one JSON array")
-    .action((text: string, flags: { readonly json?: boolean }) => done(search(text, flags, terminal)));
+    .action((text: string, flags: SearchFlags) => done(search(text, flags, terminal)));
   sessions
     .command("rename")
     .description("Change a session's title")
@@ -78,26 +81,31 @@ Examples:
     .argument("<session>", "the session's id, a unique prefix of it, or its title; omit it with --last")
     .argument("[title]", "the new title")
     .option("--last", "use the last session of this directory")
+    .option(...STORE_FLAG)
     .action((name: string, title: string | undefined, flags: LastFlag) => done(rename(name, title, flags)));
   sessions
     .command("rm")
     .description("Remove sessions and all their files")
     .argument("[session...]", "ids, unique prefixes of ids, or titles")
     .option("--last", "use the last session of this directory")
+    .option(...STORE_FLAG)
     .option("--yes", "remove them; without this flag, only show what would be removed")
     .action((names: readonly string[], flags: LastFlag & { readonly yes?: boolean }) =>
       done(remove(names, flags, terminal)),
     );
-  takesSession(
-    sessions.command("path").description("Print the path of a session's log, or of the folder of all logs"),
+  takesStore(
+    takesSession(
+      sessions.command("path").description("Print the path of a session's log, or of the folder of all logs"),
+    ),
   ).action((name: string | undefined, flags: LastFlag) => done(path(name, flags, terminal)));
   sessions.addCommand(exportCommand(terminal, finish));
   sessions.addCommand(importCommand(terminal, finish));
   sessions.addCommand(eraseCommand(terminal, finish));
+  sessions.addCommand(copyCommand(terminal, finish));
   return sessions;
 }
 
-interface ListFlags {
+interface ListFlags extends StoreFlags {
   readonly number: string;
   readonly here?: boolean;
   readonly server?: string;
@@ -111,7 +119,7 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
   const cwd = flags.here === true ? process.cwd() : undefined;
   const found =
     flags.server === undefined
-      ? rowsOf(sessionStore(), cwd)
+      ? rowsOf(await openStore(flags), cwd)
       : (await import("../remote-session.ts")).remoteRows(flags.server, cwd);
   for await (const row of found) {
     rows.push(row);
@@ -150,9 +158,13 @@ interface Hit {
   readonly text: string;
 }
 
-async function search(text: string, flags: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+interface SearchFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+async function search(text: string, flags: SearchFlags, terminal: Terminal): Promise<number> {
   if (text.trim() === "") throw codedError("usage", "the search text is empty: give a word or a sentence");
-  const store = sessionStore();
+  const store = await openStore(flags);
   const wanted = text.toLowerCase();
   let stopped = false;
   const end = stopOnSignals(() => {
@@ -207,7 +219,7 @@ async function rename(first: string, second: string | undefined, flags: LastFlag
   const clean = inertLine(title, 200);
   if (clean === "") throw codedError("title_empty", "the title is empty");
   const id = await sessionNamed(name, flags);
-  await withLog(sessionStore().open(id, { mode: "write" }), async (log) => {
+  await withLog((await openStore(flags)).open(id, { mode: "write" }), async (log) => {
     await log.append([{ type: "title", title: clean }], { durable: true });
   });
 }
@@ -227,8 +239,9 @@ async function remove(
     terminal.stderr.write(`would remove ${ids.join(", ")}; add --yes to do it\n`);
     return EXIT.usage;
   }
+  const store = await openStore(flags);
   for (const id of ids) {
-    await sessionStore().remove(id);
+    await store.remove(id);
     terminal.stderr.write(`removed ${id}\n`);
   }
   return EXIT.ok;
@@ -237,6 +250,12 @@ async function remove(
 async function path(name: string | undefined, flags: LastFlag, terminal: Terminal): Promise<void> {
   const all = name === undefined && flags.last !== true;
   // Do not open the log: the user may want the path of a log that cannot be read.
-  const where = all ? [] : [`${await sessionNamed(name, flags)}.jsonl`];
-  terminal.stdout.write(`${join(sessionsFolder(), ...where)}\n`);
+  const id = all ? undefined : await sessionNamed(name, flags);
+  if (chosenDatabase(flags) !== undefined) {
+    const what = id === undefined ? "the sessions are" : `session ${id} is`;
+    const next = `throughline sessions export ${id ?? "ID"} -o FILE writes ${id === undefined ? "one" : "it"} to a file`;
+    terminal.stdout.write(`${what} in the PostgreSQL store; ${next}\n`);
+    return;
+  }
+  terminal.stdout.write(`${join(sessionsFolder(), ...(id === undefined ? [] : [`${id}.jsonl`]))}\n`);
 }

@@ -11,15 +11,16 @@ import type { Finish } from "../command-table.ts";
 import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { wholeNumber } from "../flag-numbers.ts";
+import { openStore, type StoreFlags } from "../open-store.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { settingsHere } from "../project-trust.ts";
-import { sessionStore } from "../session-argument.ts";
 import { stopOnSignals } from "../signals.ts";
 import { type Scope, toJson, toText } from "../stats/render.ts";
 import { Tally } from "../stats/tally.ts";
+import { takesStore } from "../store-flag.ts";
 import type { Terminal } from "../terminal.ts";
 
-interface StatsFlags {
+interface StatsFlags extends StoreFlags {
   readonly days: string;
   readonly all?: boolean;
   readonly here?: boolean;
@@ -27,8 +28,11 @@ interface StatsFlags {
 }
 
 export function statsCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("stats")
-    .description("Show tokens, cost, tools, errors and items left out of requests, per day and model")
+  return takesStore(
+    new Command("stats").description(
+      "Show tokens, cost, tools, errors and items left out of requests, per day and model",
+    ),
+  )
     .option("--days <n>", "cover the last n days", "30")
     .option("--all", "cover all days")
     .option("--here", "count only the sessions of this directory")
@@ -51,7 +55,7 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
   const days = flags.all === true ? undefined : wholeNumber("--days", flags.days, DAYS);
   const now = Date.now();
   const from = days === undefined ? "" : isoTime(now - (days - 1) * DAY_MS).slice(0, 10);
-  const store = sessionStore();
+  const store = await openStore(flags);
   const found: StoredSession[] = [];
   for await (const stored of store.list({ summaries: false })) {
     // A session not written to since then adds nothing.

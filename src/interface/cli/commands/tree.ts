@@ -8,7 +8,9 @@ import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { EVENT_NUMBER, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
-import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
+import { openStore, type StoreFlags } from "../open-store.ts";
+import { type LastFlag, openToRead, sessionNamed, takesSession, withLog } from "../session-argument.ts";
+import { takesStore } from "../store-flag.ts";
 import { printJson, printLines, type Terminal } from "../terminal.ts";
 
 interface TreeFlags extends LastFlag {
@@ -17,8 +19,8 @@ interface TreeFlags extends LastFlag {
 }
 
 export function treeCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(
-    new Command("tree").description("Show the branches of a session, or switch to another one"),
+  return takesStore(
+    takesSession(new Command("tree").description("Show the branches of a session, or switch to another one")),
   )
     .option("--to <seq>", "switch to the end of the turn that contains this event")
     .option("--json", "print one JSON object")
@@ -31,10 +33,8 @@ Examples:
     )
     .action(async (name: string | undefined, flags: TreeFlags) => {
       const id = await sessionNamed(name, flags);
-      if (flags.to !== undefined) await goTo(id, wholeNumber("--to", flags.to, EVENT_NUMBER));
-      const tree = await withLog(sessionStore().open(id, { mode: "read" }), ({ events }) =>
-        buildTree(events),
-      );
+      if (flags.to !== undefined) await goTo(id, wholeNumber("--to", flags.to, EVENT_NUMBER), flags);
+      const tree = await withLog(openToRead(id, flags), ({ events }) => buildTree(events));
       if (flags.json === true) printTree(terminal.stdout, tree);
       else if (tree.length === 0) terminal.stderr.write("The session has no turns yet.\n");
       else printLines(terminal.stdout, linesOf(tree));
@@ -43,8 +43,8 @@ Examples:
 }
 
 /** An agent needs a model, but this one makes no request, so the emulator is named and never started. */
-async function goTo(id: string, to: number): Promise<void> {
-  const session = await createAgent({ model: emulator() }).open({ id, store: sessionStore() });
+async function goTo(id: string, to: number, flags: StoreFlags): Promise<void> {
+  const session = await createAgent({ model: emulator() }).open({ id, store: await openStore(flags) });
   try {
     await session.checkout({ to });
   } finally {

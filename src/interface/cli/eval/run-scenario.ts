@@ -14,6 +14,7 @@ import { createAgent, type Session } from "../../../runtime/session/index.ts";
 import { builtinTools, type Tool } from "../../../runtime/tools/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import { loadTools } from "../load-tools.ts";
+import { storeSecrets } from "../open-store.ts";
 import { remembered } from "../remembered-models.ts";
 import { sessionText } from "../session-text.ts";
 import { type Check, checkRun, checkTurn } from "./expectations.ts";
@@ -93,7 +94,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
     limits: scenario.limits.steps === undefined ? {} : { maxSteps: scenario.limits.steps },
     cwd: folder,
     fetch: tapFetch(observer),
-    secrets: secretsOf(process.env),
+    secrets: [...secretsOf(process.env), ...storeSecrets({})],
   });
   const session = await agent.open({ store: fileStore(out ?? join(root, "sessions")), id: "session" });
   const checks: Check[] = [];

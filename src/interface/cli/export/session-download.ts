@@ -3,11 +3,11 @@
 import type { ExportSession } from "../../../access/server/index.ts";
 import { codedError } from "../../../base/support/index.ts";
 import type { CostOf } from "../../../runtime/facts/index.ts";
-import { readBundle, type Store } from "../../../runtime/log/index.ts";
+import { readBundle } from "../../../runtime/log/index.ts";
 import { EXPORT_FORMATS, exportForm, FORM_FILES } from "./export-forms.ts";
 
-export function sessionDownload(store: Store, costOf?: CostOf): ExportSession {
-  return async (id, options) => {
+export function sessionDownload(costOf?: CostOf): ExportSession {
+  return async (id, { store, ...options }) => {
     const format = EXPORT_FORMATS.find((one) => one === options.format);
     if (format === undefined)
       throw codedError("format_unknown", `unknown format; use one of ${EXPORT_FORMATS.join(", ")}`);

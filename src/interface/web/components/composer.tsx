@@ -1,4 +1,7 @@
-/** The message input. Typed text is never lost: it is kept until the server has accepted it. */
+/**
+ * The message input. Typed text is never lost: it is kept until the server has accepted it, and shown while it waits for
+ * the connection.
+ */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -7,17 +10,31 @@ import type { SessionView } from "../session-view.ts";
 import { useVersion } from "../use-version.ts";
 import { Problem } from "./problem.tsx";
 
+interface Sent {
+  readonly turn: string;
+  readonly words: string;
+  /** It joins the running turn. */
+  readonly steers: boolean;
+}
+
 export function Composer({ view }: { readonly view: SessionView }) {
   useVersion(view);
   const { handle, busy } = view;
   const key = `draft/${handle.id}`;
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
   const [problem, setProblem] = useState<string>();
-  /** Messages that were sent into the running turn. They are shown here until the log has them. */
-  const [steering, setSteering] = useState<readonly { readonly turn: string; readonly words: string }[]>([]);
+  /** Messages whose turn has not ended. What cannot be seen in the log yet is shown here. */
+  const [sent, setSent] = useState<readonly Sent[]>([]);
+  /** A message that the server may or may not have accepted. Sent again, it is the same turn. */
+  const doubtful = useRef<Sent>();
   const field = useRef<HTMLTextAreaElement>(null);
   // Opening a session focuses the input.
   useEffect(() => field.current?.focus(), [handle]);
+  const lost = handle.connection === "lost";
+  // What could not be done without a connection can be tried again.
+  useEffect(() => {
+    if (!lost) setProblem(undefined);
+  }, [lost]);
   const keep = (value: string): void => {
     setText(value);
     sessionStorage.setItem(key, value);
@@ -27,20 +44,30 @@ export function Composer({ view }: { readonly view: SessionView }) {
     if (words === "") return;
     keep("");
     setProblem(undefined);
+    const again = doubtful.current;
+    const known = again?.words === words && !view.facts.has(again.turn) ? again.turn : undefined;
+    doubtful.current = undefined;
+    const turn = handle.send(words, { whenBusy, turn: known });
+    const own = { turn: turn.id, words, steers: whenBusy === "steer" };
+    setSent((before) => [...before, own]);
     // The server did not accept it: restore the text, unless something else was typed since.
     const restore = (why: string): void => {
       setProblem(why);
       if ((sessionStorage.getItem(key) ?? "") === "") keep(words);
     };
-    const turn = handle.send(words, { whenBusy });
-    if (whenBusy === "steer") setSteering((before) => [...before, { turn: turn.id, words }]);
+    const restoreUnlessLogged = (why: string): void => {
+      if (view.facts.has(own.turn)) return;
+      doubtful.current = own;
+      restore(why);
+    };
     try {
       const { status, steps, error } = await turn.result();
-      if (status === "failed" && steps === 0 && error !== undefined) restore(error.message);
+      if (error?.code === "server_unreachable") restoreUnlessLogged(error.message);
+      else if (status === "failed" && steps === 0 && error !== undefined) restore(error.message);
     } catch (error) {
-      restore(messageOf(error));
+      restoreUnlessLogged(messageOf(error));
     } finally {
-      setSteering((before) => before.filter(({ turn: id }) => id !== turn.id));
+      setSent((before) => before.filter((one) => one !== own));
     }
   };
   const run = (work: () => Promise<unknown>): void => {
@@ -67,11 +94,12 @@ export function Composer({ view }: { readonly view: SessionView }) {
         </p>
       ) : null}
       <Problem text={problem} />
-      {steering
-        .filter(({ turn }) => !view.facts.has(turn))
+      {sent
+        .filter(({ turn, steers }) => (lost || steers) && !view.facts.has(turn))
         .map(({ turn, words }) => (
           <p key={turn} class="steering" role="status">
-            Sent; joins the turn before its next request: {words}
+            {lost ? "Sent when the connection is back" : "Sent; joins the turn before its next request"}:{" "}
+            {words}
           </p>
         ))}
       <textarea
