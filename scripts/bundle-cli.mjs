@@ -27,6 +27,7 @@ export async function bundleCli(outdir) {
     plugins: [versionOnly],
     logLevel: "warning",
     chunkNames: "chunks/[name]-[hash]",
+    external: ["pg"], // an optional peer dependency: loaded only for a PostgreSQL store
     // commander is CommonJS and loads Node's modules with `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

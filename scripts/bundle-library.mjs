@@ -40,7 +40,7 @@ export async function bundleLibrary(outdir, dependencies) {
     format: "esm",
     platform: "node",
     target: "node20",
-    external: [...dependencies],
+    external: [...dependencies, ...Object.keys(manifest.peerDependencies)],
     alias: { yaml: YAML },
     metafile: true,
     plugins: [versionOnly],

@@ -5,7 +5,7 @@
  *   node scripts/seeded-bugs.mjs              all of them
  *   node scripts/seeded-bugs.mjs sync token   those whose description contains one of these
  */
-import { makeCopy } from "./planting.mjs";
+import { makeCopy, unavailable } from "./planting.mjs";
 import { bugs } from "./seeded-bugs/bugs.mjs";
 
 const wanted = process.argv.slice(2);
@@ -19,11 +19,15 @@ try {
 }
 
 function main() {
-  const chosen = bugs.filter(
+  const asked = bugs.filter(
     ({ what, file }) => wanted.length === 0 || wanted.some((word) => `${what} ${file}`.includes(word)),
   );
+  const chosen = asked.filter((bug) => unavailable(bug) === undefined);
+  const left = new Set(asked.flatMap((bug) => unavailable(bug) ?? []));
+  for (const why of left)
+    print(`${asked.filter((bug) => unavailable(bug) === why).length} bugs are left out, because ${why}\n`);
   const guards = [...new Set(chosen.flatMap(({ tests }) => tests))];
-  const before = copy.run(guards);
+  const before = copy.run(chosen);
   if (before.failed.length > 0 || before.problem !== undefined) {
     print("The tests fail without any bug, so a failure would prove nothing:");
     for (const name of before.failed) print(`  ${name}`);

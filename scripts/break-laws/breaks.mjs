@@ -257,8 +257,9 @@ export const breaks = [
     law: 6,
     what: "recovery records another text than the fold sent",
     file: "src/runtime/turn/recover.ts",
-    find: "    ...resultOfOpenCall(group, call),\n",
-    replace: '    ...resultOfOpenCall(group, call),\n    text: "interrupted",\n',
+    find: "    ...(restored && result === NEVER_STARTED ? OUTCOME_UNKNOWN : result),\n",
+    replace:
+      '    ...(restored && result === NEVER_STARTED ? OUTCOME_UNKNOWN : result),\n    text: "interrupted",\n',
     tests: ["test/properties/recovery.test.ts"],
   },
   {
