@@ -96,7 +96,9 @@ test("removeUnchanged removes only a session with as many events as expected, an
   await held.close();
   await store.shared?.admitTurn("s1", "turn-1", { input: "x" });
   expect(await remove(3)).toBe("session_locked");
+  const settling = await openToWrite(store);
   await store.waiting("s1").remove("turn-1");
+  await settling.close();
   expect(await db.sql("select seq from s.events")).toHaveLength(3);
   expect(await remove(3)).toEqual({ value: undefined });
   expect(await db.sql("select 1 from s.events union all select 1 from s.sessions")).toEqual([]);

@@ -6,6 +6,7 @@
 import pg from "pg";
 import { describe, expect, inject, test } from "vitest";
 
+import type { Log, Store } from "../../src/runtime/log/index.ts";
 import { statementsFor } from "../../src/runtime/postgres/statements.ts";
 import { afterTest } from "../support/clean-up.ts";
 import { type Database, database } from "./fixture.ts";
@@ -243,6 +244,58 @@ test("commands that were carried out while no turn ran leave nothing to find", a
   await shared(store).settleCommands("s1", [command?.key ?? ""]);
   await log.close();
   expect([await other.orphans(10), await rowOf(db)]).toMatchObject([[], { wake_at: null }]);
+});
+
+/** A command and a waiting turn of a session that node "web-1" holds. */
+async function heldWithInbox(
+  db: Database,
+): Promise<{ readonly log: Log; readonly store: Store; readonly settle: () => Promise<void> }> {
+  const store = db.store({ name: "web-1", pool: "web" });
+  const log = await openToWrite(store);
+  await log.append([notice("a"), notice("b")]);
+  const other = shared(db.store({ name: "web-2", pool: "web" }));
+  await other.admitCommand("s1", { key: "cancel:x", kind: "cancel", body: { turn: "x" } });
+  await other.admitTurn("s1", "x", {});
+  const settle = async (): Promise<void> => {
+    await shared(store).settleCommands("s1", ["cancel:x"]);
+    await store.waiting("s1").remove("x");
+  };
+  return { log, store, settle };
+}
+
+const keysIn = async ({ sql }: Database): Promise<readonly unknown[]> =>
+  (await sql("select key from s.inbox order by n")).map(({ key }) => key);
+
+test("the holder removes what was asked", async () => {
+  const db = await database();
+  const { settle } = await heldWithInbox(db);
+  await settle();
+  expect(await keysIn(db)).toEqual([]);
+});
+
+test("a node that was deposed removes nothing that was asked", async () => {
+  const db = await database();
+  const { settle } = await heldWithInbox(db);
+  await expire(db, "web-1");
+  await openToWrite(db.store({ name: "web-3", pool: "web" }));
+  await settle();
+  expect(await keysIn(db)).toEqual(["cancel:x", "x"]);
+});
+
+test("a node that has left the session removes nothing that was asked", async () => {
+  const db = await database();
+  const { log, settle } = await heldWithInbox(db);
+  await log.close();
+  await settle();
+  expect(await keysIn(db)).toEqual(["cancel:x", "x"]);
+});
+
+test("a node removes nothing that was asked because of an event that a promotion has taken back", async () => {
+  const db = await database();
+  const { settle } = await heldWithInbox(db);
+  await db.sql("update s.sessions set next_seq = 1");
+  await settle();
+  expect(await keysIn(db)).toEqual(["cancel:x", "x"]);
 });
 
 test("a node without a pool leaves what was asked to the nodes of the pool", async () => {

@@ -56,12 +56,12 @@ test("waiting: turns wait for their own tenant", async () => {
   await shared(b).admitTurn("s1", "turn", { of: "b" });
   const log = await openToWrite(b);
   await b.waiting("s1").cancel("turn");
-  await log.close();
   expect([await a.waiting("s1").list(), await b.waiting("s1").list()]).toEqual([
     [{ turn: "turn", request: { of: "a" }, cancelled: false }],
     [{ turn: "turn", request: { of: "b" }, cancelled: true }],
   ]);
   await b.waiting("s1").remove("turn");
+  await log.close();
   expect([(await a.waiting("s1").list()).length, (await b.waiting("s1").list()).length]).toEqual([1, 0]);
   expect((await a.waiting("s1").recover()).turns.length).toBe(1);
 });

@@ -43,6 +43,7 @@ const SHARED: Record<keyof SharedStore, string> = {
   holderOf: "holder",
   admitTurn: "waiting",
   admitCommand: "commands",
+  confirmLease: "node",
   commands: "commands",
   settleCommands: "commands",
   onAsked: "asked",

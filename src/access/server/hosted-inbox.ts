@@ -5,7 +5,7 @@
 
 import { type Clock, codeOf, messageOf } from "../../base/support/index.ts";
 import type { SessionFacts } from "../../runtime/facts/index.ts";
-import type { Command, SharedStore } from "../../runtime/log/index.ts";
+import type { Command, SharedStore, Waiting } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { cancelledTurn, decide, type Decision, decisionIn, EFFECT_MS } from "./commands.ts";
 import type { HostedTurns } from "./hosted-turns.ts";
@@ -17,6 +17,7 @@ export interface HostedInboxParts {
   readonly id: string;
   readonly shared: SharedStore;
   readonly turns: HostedTurns;
+  readonly waiting: Waiting;
   readonly factsOf: (session: Session) => Promise<SessionFacts>;
   readonly clock: Clock;
   readonly onNodeLoss: OnNodeLoss;
@@ -40,10 +41,14 @@ export class HostedInbox {
   async goOn(session: Session): Promise<void> {
     const { id, turns, onNodeLoss, problem, factsOf } = this.#parts;
     if (!session.interrupted) return;
-    const { parent } = await factsOf(session);
+    const { parent, openTurn } = await factsOf(session);
     if (parent?.call !== undefined) return; // a sub-agent's session: the turn of its caller goes on with it
     try {
-      if (session.takeovers > MOST_TAKEOVERS)
+      if (await this.#isCancelled(openTurn)) {
+        const turn = session.resume({ bufferEvents: false });
+        turns.add(turn);
+        turn.cancel(); // before it can do anything
+      } else if (session.takeovers > MOST_TAKEOVERS)
         await session.closeInterrupted(
           "turn_abandoned",
           `${MOST_TAKEOVERS} nodes ended while running this turn, so it was given up. Send a message to continue`,
@@ -54,6 +59,13 @@ export class HostedInbox {
     } catch (error) {
       problem(`the open turn of session "${id}" cannot go on: ${messageOf(error)}`);
     }
+  }
+
+  /** The cancel may have been acknowledged, and its turn had begun when its node died. */
+  async #isCancelled(turn: string | undefined): Promise<boolean> {
+    const { waiting } = this.#parts;
+    if ((await this.commands()).some((command) => cancelledTurn(command) === turn)) return true;
+    return (await waiting.list()).some((one) => one.turn === turn && one.cancelled);
   }
 
   /** Read before the waiting turns: from then on the inbox counts as seen, and what is admitted later is heard of. */

@@ -55,7 +55,8 @@ export class HostedSession {
     this.#facts = new SessionFacts(parts.costOf);
     const { shared } = parts.store;
     const factsOf = (session: Session): Promise<SessionFacts> => this.factsOf(session);
-    this.#inbox = shared && new HostedInbox({ ...parts, shared, turns: this.turns, factsOf });
+    const { turns, waiting } = this;
+    this.#inbox = shared && new HostedInbox({ ...parts, shared, turns, waiting, factsOf });
     this.#lastUse = parts.clock.monotonic();
     this.#lastWrite = this.#lastUse;
   }
@@ -131,6 +132,20 @@ export class HostedSession {
   /** What the store offers if several machines share it. */
   get shared(): SharedStore | undefined {
     return this.#parts.store.shared;
+  }
+
+  /**
+   * Rejects if another node may have gone on with the session. A process that was stopped for longer than its lease does
+   * not know that yet, and what it has in memory is old.
+   */
+  async assertCurrent(session: Session): Promise<void> {
+    if (session.access === "read") return;
+    await this.shared?.confirmLease();
+    if (session.writer === "live") return;
+    throw codedError(
+      "session_fenced",
+      `another node may have gone on with session "${this.id}". Send the request again`,
+    );
   }
 
   /** Something was admitted to this session, which this node holds: begins the turns and carries out the commands. */
@@ -328,14 +343,17 @@ export class HostedSession {
   /** Begins the turns that wait, and carries out what other nodes asked for. */
   async #takeInbox(session: Session): Promise<void> {
     const commands = await this.#inbox?.commands();
-    await this.turns.recover(session, await this.factsOf(session));
+    await this.turns.recover(session);
     if (commands !== undefined) this.#inbox?.carryOut(session, commands);
   }
 
   /** Reads what another process has written since. A log that is missing or was replaced is reopened. */
   async #isUsable(session: Session, mode: "read" | "write"): Promise<boolean> {
-    // A session that can no longer write has lost its log; reopening it reports what is wrong.
-    if (session.access === "write") return session.writer === "live";
+    if (session.access === "write") {
+      await this.shared?.confirmLease();
+      // A session that can no longer write has lost its log; reopening it reports what is wrong.
+      return session.writer === "live";
+    }
     if (mode === "write") return false;
     try {
       await session.refresh();

@@ -8,8 +8,7 @@
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
 import { errorInfoOf, NO_USAGE } from "../../base/events/index.ts";
-import { codedError, messageOf } from "../../base/support/index.ts";
-import type { SessionFacts } from "../../runtime/facts/index.ts";
+import { codedError, codeOf, messageOf } from "../../base/support/index.ts";
 import type { Waiting } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { publicResult } from "./http-errors.ts";
@@ -124,7 +123,7 @@ export class HostedTurns {
   }
 
   /** Begins promised turns that did not begin, here or in an earlier process. The caller holds the session. */
-  async recover(session: Session, facts: SessionFacts): Promise<void> {
+  async recover(session: Session): Promise<void> {
     const { waiting, problem: tell } = this.#parts;
     const { turns, problem } = await waiting.recover();
     if (problem !== undefined) tell(problem);
@@ -132,19 +131,30 @@ export class HostedTurns {
     const first = turns.filter(({ request }) => request["whenBusy"] === "steer");
     for (const { turn, request, cancelled } of [...first, ...turns.filter((one) => !first.includes(one))]) {
       if (this.#entries.get(turn)?.turn !== undefined) continue; // it is already waiting here
-      if (!facts.has(turn)) {
-        try {
-          if (cancelled) await session.endUnbegun(turn, { status: "cancelled" });
-          else {
-            const asked = request as unknown as TurnRequest; // validated when it begins
-            this.add(beginTurn(session, asked, { turn }), asked);
-            continue;
-          }
-        } catch (error) {
-          await session.endUnbegun(turn, { status: "failed", error: errorInfoOf(error) });
-        }
+      const asked = request as unknown as TurnRequest; // validated when it begins
+      const end = cancelled ? CANCELLED : this.#begin(session, turn, asked);
+      if (end === undefined) continue;
+      try {
+        await session.endUnbegun(turn, end);
+      } catch (error) {
+        // A turn may have ended since the list was read. Only the session knows, so only the session decides.
+        if (codeOf(error) !== "turn_exists") throw error;
       }
       await waiting.remove(turn);
+    }
+  }
+
+  /** Returns the end of a turn that cannot begin. */
+  #begin(
+    session: Session,
+    turn: string,
+    request: TurnRequest,
+  ): Pick<TurnResult, "status" | "error"> | undefined {
+    try {
+      this.add(beginTurn(session, request, { turn }), request);
+      return undefined;
+    } catch (error) {
+      return { status: "failed", error: errorInfoOf(error) };
     }
   }
 

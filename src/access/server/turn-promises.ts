@@ -7,6 +7,7 @@
 import { type TurnResult, turnResult, type TurnState } from "../../base/api/index.ts";
 import {
   codedError,
+  codeOf,
   createIdSource,
   isObject,
   type JsonObject,
@@ -56,7 +57,24 @@ async function beginOnce(
   options: BeginOptions,
 ): Promise<TurnState> {
   const known = await findTurn(hosted, options.turn);
-  if (known === undefined) return begin(hosted, request, options);
+  if (known === undefined) {
+    try {
+      return await begin(hosted, request, options);
+    } catch (error) {
+      // The same request arrived at another node too, and that one was faster.
+      const begun = codeOf(error) === "turn_exists" ? await findTurn(hosted, options.turn) : undefined;
+      if (begun === undefined) throw error;
+      return answerAgain(begun, request, options);
+    }
+  }
+  return answerAgain(known, request, options);
+}
+
+async function answerAgain(
+  known: KnownTurn,
+  request: TurnRequest,
+  options: BeginOptions,
+): Promise<TurnState> {
   const difference = await known.differsFrom(request);
   if (difference === undefined) return known.state;
   throw codedError(
@@ -135,7 +153,10 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     if (here !== undefined) return { state: here, differsFrom: async () => undefined };
     // For a session held here, memory knows the waiting turns, except those that could not begin.
     const waiting = (list ?? (await hosted.waiting.list())).find((one) => one.turn === turn);
-    if (waiting === undefined) return undefined;
+    if (waiting === undefined) {
+      await hosted.assertCurrent(session);
+      return undefined;
+    }
     if (list === undefined || session.writer === "none") hosted.owes(); // no other process will begin it
     return {
       state: waiting.cancelled ? { turn, state: "done", result: CANCELLED } : { turn, state: "queued" },

@@ -209,9 +209,14 @@ export interface SharedStore {
   admitTurn(id: string, turn: string, request: JsonObject): Promise<Admission>;
   /** The same for a command. */
   admitCommand(id: string, command: Command): Promise<Admission>;
+  /**
+   * Makes sure that no other node has taken over the sessions held here. If one may have, their logs are lost
+   * (`Log.lost`).
+   */
+  confirmLease(): Promise<void>;
   /** The commands to a session that this node holds. From then on they count as seen. */
   commands(id: string): Promise<readonly Command[]>;
-  /** Removes commands that were carried out, or are no longer needed. */
+  /** Removes commands that were carried out, or are no longer needed, unless another node holds the session by now. */
   settleCommands(id: string, keys: readonly string[]): Promise<void>;
   /** Calls the listener when something was admitted to a session that this node holds. */
   onAsked(listener: (id: string, tenant: string) => void): () => void;

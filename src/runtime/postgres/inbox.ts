@@ -9,16 +9,16 @@ import { type Admission, type Command, notFound, type Waiting, type WaitingTurn 
 import { overtaken } from "./appender.ts";
 import type { Connections } from "./connections.ts";
 import type { Row } from "./lane.ts";
-import type { Hold } from "./log-parts.ts";
 import type { Statements } from "./statements.ts";
+import type { Held } from "./watcher.ts";
 
 export interface InboxParts {
   readonly connections: Connections;
   readonly statements: Statements;
   readonly tenant: string;
   readonly pool: string | undefined;
-  /** What the log of this session holds that this node writes, if it writes one. */
-  readonly holdOf: (id: string) => Pick<Hold, "fence" | "holder"> | undefined;
+  /** The log of this session that this node writes, if it writes one. */
+  readonly held: (id: string) => Held | undefined;
   /** Tells other nodes to look. */
   readonly hint: (sessions: readonly string[]) => void;
 }
@@ -69,6 +69,21 @@ export async function readInbox(
   return { asked: typeof asked === "string" ? asked : "0", turns, commands };
 }
 
+/**
+ * Removes rows that the log of this writer makes superfluous. Its log must be the one in the database: after a promotion
+ * the database may have lost events that this writer still has, and with them the reason to remove a row.
+ */
+export async function settle(
+  { connections, statements, tenant, held }: InboxParts,
+  id: string,
+  keys: readonly string[],
+): Promise<void> {
+  const log = held(id);
+  if (log?.hold === undefined || keys.length === 0) return; // the next writer finds them, and what the log says of them
+  const { fence, holder } = log.hold;
+  await connections.ask(statements.settleInbox, [tenant, id, keys, fence, holder, log.events.length]);
+}
+
 export function inboxWaiting(parts: InboxParts, id: string): Waiting {
   const { connections, statements, tenant } = parts;
   /** One after the other, in the order of the calls. */
@@ -89,14 +104,13 @@ export function inboxWaiting(parts: InboxParts, id: string): Waiting {
         await admit(parts, id, { key: turn, kind: "send", body: request });
       }),
     cancel: (turn) => {
-      const hold = parts.holdOf(id); // what the caller knows of the turn belongs to this hold, and to no later one
+      const hold = parts.held(id)?.hold; // what the caller knows of the turn belongs to this hold, and to no later one
       return inOrder(async () => {
         const values = [tenant, id, turn, hold?.fence ?? null, hold?.holder ?? null];
         const [row] = await connections.ask(statements.cancelWaiting, values);
         if (row === undefined) throw overtaken(id, undefined);
       });
     },
-    remove: (turn) =>
-      inOrder(async () => void (await connections.ask(statements.settleInbox, [tenant, id, [turn]]))),
+    remove: (turn) => inOrder(() => settle(parts, id, [turn])),
   };
 }

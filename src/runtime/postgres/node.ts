@@ -142,6 +142,12 @@ export class StoreNode {
     return this.#renewing;
   }
 
+  /** Resolves when this node is alive for a while, or has lost everything it held. */
+  async confirm(): Promise<void> {
+    if (this.#id === undefined || this.mayAct) return;
+    await this.renew().catch(() => undefined);
+  }
+
   /** Repeats work that may be repeated while the database is away, until the lease is over. */
   async patiently<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {

@@ -25,7 +25,7 @@ import {
 } from "../log/index.ts";
 import { Engine } from "./engine.ts";
 import { nodesOf, usageOf } from "./health.ts";
-import { admissionOf, admit, inboxWaiting, type InboxParts, readInbox } from "./inbox.ts";
+import { admissionOf, admit, inboxWaiting, type InboxParts, readInbox, settle } from "./inbox.ts";
 import type { Row } from "./lane.ts";
 import { listRows } from "./list-rows.ts";
 import type { Hold } from "./log-parts.ts";
@@ -135,7 +135,7 @@ function storeOf(
     statements,
     tenant,
     pool: node.pool,
-    holdOf: (id) => engine.watcher.holdOf(tenant, id),
+    held: (id) => engine.watcher.held(tenant, id),
     hint: engine.hint,
   };
   const assertOpen = (): void => {
@@ -189,14 +189,13 @@ function storeOf(
       holderOf: async (id) => admissionOf(await look(id)),
       admitTurn: (id, turn, request) => admit(inbox, id, { key: turn, kind: "send", body: request }),
       admitCommand: (id, command) => admit(inbox, id, command),
+      confirmLease: () => node.confirm(),
       async commands(id) {
         const { asked, commands } = await readInbox(inbox, id);
         engine.watcher.saw(tenant, id, asked);
         return commands;
       },
-      settleCommands: async (id, keys) => {
-        if (keys.length > 0) await connections.ask(statements.settleInbox, [tenant, id, keys]);
-      },
+      settleCommands: (id, keys) => settle(inbox, id, keys),
       onAsked: (listener) => engine.watcher.onAsked((of, id) => listener(id, of)),
       onWake: (listener) => engine.watcher.onWake(listener),
       async orphans(limit) {

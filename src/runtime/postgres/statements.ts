@@ -295,7 +295,9 @@ export function statementsFor(schema: string) {
     ),
     settleInbox: named(
       "settle_inbox",
-      `delete from ${s}.inbox where tenant = $1 and session = $2 and key = any($3::text[])`,
+      `delete from ${s}.inbox i using ${s}.sessions s
+        where i.tenant = $1 and i.session = $2 and i.key = any($3::text[])
+          and s.tenant = i.tenant and s.id = i.session and s.fence = $4 and s.holder = $5 and s.next_seq >= $6`,
     ),
     withWaiting: named(
       "with_waiting",

@@ -67,6 +67,7 @@ interface Entry {
 export interface Held {
   readonly session: string;
   readonly hold: Pick<Hold, "fence" | "holder"> | undefined;
+  readonly events: readonly unknown[];
   /** How much of the inbox its writer has seen. */
   asked: string;
 }
@@ -174,8 +175,8 @@ export class Watcher {
     return this.#held.has(`${tenant} ${session}`);
   }
 
-  holdOf(tenant: string, session: string): Held["hold"] {
-    return this.#held.get(`${tenant} ${session}`)?.hold;
+  held(tenant: string, session: string): Held | undefined {
+    return this.#held.get(`${tenant} ${session}`);
   }
 
   /** Marks the inbox of a session as seen. */

@@ -239,6 +239,44 @@ describe("cancel", () => {
     ]);
   });
 
+  test("of a resumed turn ends it in the log, even before it does anything", async () => {
+    const store = memoryStore();
+    const log = new LogBuilder()
+      .add({ type: "session_start", session: "s1", root: "s1", writer: "test" })
+      .user("what is it?");
+    await store.create("s1", { events: log.events as readonly AppendDraft[], blobs: new Map() });
+    const { session, emulator } = await scriptedSession(undefined, { store });
+    const turn = session.resume();
+    turn.cancel();
+    expect(await turn.result()).toMatchObject({ status: "cancelled" });
+    expect(ofType(await history(session), "turn_end")).toMatchObject([
+      { turn: turn.id, status: "cancelled" },
+    ]);
+    expect([session.interrupted, emulator.report().totals.requests]).toEqual([false, 0]);
+  });
+
+  test("a turn that waits or has ended gets no other end", async () => {
+    const { session, turn, finish } = await busySession();
+    const second = session.send("two", { turn: "second" });
+    const end = (id: string): Promise<void> => session.endUnbegun(id, { status: "failed" });
+    await expect(end("second")).rejects.toMatchObject({ code: "turn_exists" });
+    finish();
+    await second.result();
+    const results = [end(turn.id), end("second"), end("third"), end("third")];
+    expect((await Promise.allSettled(results)).map(({ status }) => status)).toEqual([
+      "rejected",
+      "rejected",
+      "fulfilled",
+      "rejected",
+    ]);
+    const ends = ofType(await history(session), "turn_end").map(({ turn: of, status }) => [of, status]);
+    expect(ends).toEqual([
+      [turn.id, "completed"],
+      ["second", "completed"],
+      ["third", "failed"],
+    ]);
+  });
+
   test("a title set before the first message follows the start of the session", async () => {
     const { session } = await scriptedSession(undefined);
     await session.rename("A title");

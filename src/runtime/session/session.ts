@@ -361,7 +361,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   endUnbegun(turn: string, end: Pick<TurnEnding, "status" | "error">): Promise<void> {
-    return this.#runner.endUnbegun(turn, end);
+    return this.#turns.reserving(turn, () => this.#runner.endUnbegun(turn, end));
   }
 
   get takeovers(): number {

@@ -135,6 +135,17 @@ export class TurnQueue {
     }));
   }
 
+  /** Does something about a turn that is new, and keeps its id from every other use meanwhile. */
+  async reserving(turn: string, work: () => Promise<void>): Promise<void> {
+    this.#assertUnused(turn);
+    this.#turns.add(turn);
+    try {
+      await work();
+    } finally {
+      this.#turns.delete(turn);
+    }
+  }
+
   /** Resolves when everything added so far has ended. */
   async settled(): Promise<void> {
     await Promise.all([...this.#open].map((handle) => handle.result()));
@@ -235,6 +246,10 @@ export class TurnQueue {
   #assertNew(turn: string): void {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
       throw codedError("turn_invalid", "a turn id must have 1 to 64 letters, digits, _ or -");
+    this.#assertUnused(turn);
+  }
+
+  #assertUnused(turn: string): void {
     if (this.#turns.has(turn) || this.#live.facts.has(turn))
       throw codedError("turn_exists", `turn "${turn}" already exists`);
   }

@@ -116,8 +116,7 @@ export class TurnRunner {
     prepare: () => Promise<PreparedTurn>,
     work: TurnWork = (plan, options) => runTurnCompacting(turn, plan, options),
   ): Promise<TurnResult> {
-    const nothing = this.nothingToDo(handle);
-    if (nothing !== undefined) return nothing;
+    if (this.#isStopped(handle)) return { ...NOTHING, status: "cancelled" };
     try {
       const { plan, overrides } = await prepare();
       const { output } = overrides;
@@ -155,6 +154,12 @@ export class TurnRunner {
     return this.run(handle, turn, prepare, (plan, options) =>
       compactAgainAndGoOn(turn, closing, plan, options),
     );
+  }
+
+  /** A turn that was cancelled begins or goes on all the same: the log then has its end. */
+  #isStopped({ signal, abortedBefore }: TurnHandle): boolean {
+    if (this.#parts.turns.closed || abortedBefore) return true;
+    return signal.aborted && codeOf(signal.reason) !== TURN_CANCELLED;
   }
 
   nothingToDo(handle: TurnHandle): TurnResult | undefined {

@@ -188,7 +188,7 @@ export interface Session extends SessionHandle {
   closeInterrupted(code: string, message: string): Promise<void>;
   /** Creates the session on disk before its first message, with its model. Durable once it resolves. */
   persist(): Promise<void>;
-  /** Ends a promised turn that never began, so that its id starts nothing later. */
+  /** Ends a promised turn that never began, so that its id starts nothing later. A turn has one end: `turn_exists`. */
   endUnbegun(turn: string, end: Pick<TurnEnding, "status" | "error">): Promise<void>;
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;
