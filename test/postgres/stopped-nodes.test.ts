@@ -131,3 +131,25 @@ test("a turn that was cancelled as it began stays cancelled when its node dies",
   expect(ran).toBe(0);
   held.release();
 });
+
+test("a node forgets how a turn ended that a promotion has taken back", async () => {
+  const db = await database();
+  const clock = movable();
+  const one = await serve(db.store({ name: "one", pool: "test", clock }));
+  const two = await serve(db.store({ name: "two", pool: "test" }));
+  await post(one.server, "", { id: "s1" });
+  await post(one.server, "/s1/turns", { input: "one", turn: "first" });
+  expect((await ended(one.server, "first")).body).toMatchObject({ result: { status: "completed" } });
+  // The standby lagged: it has the message and nothing after it.
+  const [row] = await db.sql("select seq::int as seq from s.events where line like '%user_message%'");
+  const seq = Number(row?.["seq"]);
+  await db.sql("begin");
+  await db.sql("delete from s.events where seq > $1", [seq]);
+  await db.sql("update s.sessions set next_seq = $1, open_turn = 'first', wake_at = now()", [seq + 1]);
+  await db.sql("update s.store set incarnation = gen_random_uuid()");
+  await db.sql("commit");
+  clock.ahead = 20_000;
+  await expect.poll(() => endsIn(db), { timeout: 20_000 }).toEqual([["first", "interrupted"]]);
+  for (const { server } of [one, two])
+    expect((await get(server, "/s1/turns/first")).body).toMatchObject({ result: { status: "interrupted" } });
+});

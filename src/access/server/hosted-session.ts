@@ -361,7 +361,7 @@ export class HostedSession {
     } catch (error) {
       if (codeOf(error) !== "log_replaced") throw error;
       await this.#close();
-      this.turns.forget();
+      this.turns.forget("all");
       return false;
     }
   }
@@ -370,6 +370,7 @@ export class HostedSession {
     const { id, store, agentFor, costOf } = this.#parts;
     const exists = await store.exists(id);
     if (!exists && !this.#isNew) throw codedError("session_not_found", `there is no session "${id}"`);
+    this.turns.forget("logged"); // the log says how they ended, unless a promoted database has lost it
     // Read each time: another process may have written since, with another model.
     this.#facts = exists ? await readFacts(store, id, costOf) : new SessionFacts(costOf);
     const { cwd, settings } = this.#facts;

@@ -174,9 +174,13 @@ export class HostedTurns {
     await this.#entries.get(id)?.done;
   }
 
-  /** Drops finished turns, because another log replaced the one they were in. */
-  forget(): void {
-    for (const [id, { turn }] of this.#entries) if (turn === undefined) this.#entries.delete(id);
+  /**
+   * Drops finished turns: those that the log has, because a log that is opened again may have lost some of them, or all,
+   * because another log replaced it.
+   */
+  forget(which: "logged" | "all"): void {
+    for (const [id, { turn, ended }] of this.#entries)
+      if (turn === undefined && (which === "all" || ended)) this.#entries.delete(id);
   }
 
   /** Resolves when every promised or running turn here has ended and is written down. */
