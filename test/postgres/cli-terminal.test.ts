@@ -45,6 +45,7 @@ test("a chat follows a session that another node writes, and says so", async () 
   const log = await db.store({ name: "web-1" }).open(id, { mode: "write" });
   const terminal = onTerminal(place, ["-r", id], env);
   await terminal.shows(`session ${id}`);
+  await terminal.shows("Following it");
   await log.append([{ type: "notice", code: "told", message: "news from another node" }]);
   await terminal.shows("news from another node");
   terminal.press("\u0004");

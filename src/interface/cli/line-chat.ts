@@ -125,7 +125,7 @@ class LineChat {
     const stop = new AbortController();
     this.#lines.once("close", () => stop.abort());
     const show = this.#teller();
-    const after = await lastSeq(handle);
+    const after = this.#facts.lastSeq; // what another process has written since then is news
     for await (const event of handle.follow({ after, signal: AbortSignal.any([signal, stop.signal]) })) {
       if (event.type === "reset") this.#say("The session was reset to an earlier state. Here is all of it:");
       if (event.type === "user_message")
@@ -357,10 +357,4 @@ function problemOf(error: unknown): string {
 function spokenChoices(rule: string | undefined): string {
   const more = rule === undefined ? "" : ", 3 for yes in this whole session";
   return `Type 1 for yes, 2 for no${more} (Enter means no): `;
-}
-
-async function lastSeq(handle: SessionHandle): Promise<number> {
-  let last = -1;
-  for await (const { seq } of handle.events()) last = seq;
-  return last;
 }
