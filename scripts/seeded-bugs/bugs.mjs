@@ -314,9 +314,9 @@ export const bugs = [
   },
   {
     what: "a waiting turn that is already in the log begins again",
-    file: "src/access/server/hosted-turns.ts",
-    find: "      if (!facts.has(turn)) {\n",
-    replace: "      if (facts.lastSeq >= -1) {\n",
+    file: "src/runtime/session/turn-queue.ts",
+    find: "    if (this.#turns.has(turn) || this.#live.facts.has(turn))\n",
+    replace: "    if (this.#turns.has(turn))\n",
     tests: ["test/server/killed-server.test.ts"],
   },
   {

@@ -6,8 +6,9 @@
 import { expect, test } from "vitest";
 
 import type { Log } from "../../src/runtime/log/index.ts";
-import { database } from "./fixture.ts";
+import { type Database, database } from "./fixture.ts";
 import {
+  begins,
   codeOf,
   engine,
   errorOf,
@@ -293,4 +294,35 @@ test("a first copy that reaches the server after the repeat changes nothing", as
   await arrived;
   await log.append([notice("c")]);
   expect(await messagesIn(db)).toEqual(["a", "b", "c"]);
+});
+
+/** The server refuses a line, for good, as it would with a broken index or without memory. */
+const refuseLines = ({ sql }: Database): Promise<unknown> =>
+  sql("alter table s.events add constraint refused check (line not like '%poison%')");
+
+test("an append that the server refuses for good takes nobody else of its group down with it", async () => {
+  const db = await proxiedDatabase();
+  await refuseLines(db);
+  const { busy, group } = await eightLogs(db);
+  const { go } = await whileBusy(db, busy);
+  const outcomes = group.map((log, n) => codeOf(log.append([notice(n === 3 ? "poison" : "second")])));
+  await go();
+  const settled = await Promise.all(outcomes);
+  expect(settled.filter((one) => typeof one === "string")).toEqual(["log_failed"]);
+  expect(group.filter(({ lost }) => lost.aborted)).toEqual([group[3]]);
+});
+
+test("a session whose log the server refused is left to other nodes, after a while and not for ever", async () => {
+  const db = await database();
+  await refuseLines(db);
+  const store = db.store({ name: "web-1", pool: "web" });
+  const log = await openToWrite(store);
+  await log.append([begins("turn")], { turn: "begin" });
+  expect(await codeOf(log.append([notice("poison")]))).toBe("log_failed");
+  await log.close();
+  const [row] = await db.sql(
+    "select holder, takeovers, wake_at > now() + interval '5 s' as waits from s.sessions",
+  );
+  expect(row).toEqual({ holder: null, takeovers: 1, waits: true });
+  expect((await openToWrite(db.store({ name: "web-2", pool: "web" }))).takeovers).toBe(1);
 });

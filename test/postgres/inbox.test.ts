@@ -109,9 +109,9 @@ async function held(db: Database, turn: "ended" | "open") {
     text: statements.admit.text,
     values: ["", "s1", "second", "send", "{}", "web"],
   };
-  const release = (handsOver: boolean): Act => ({
+  const release = (openTurn: string): Act => ({
     text: statements.release.text,
-    values: ["", "s1", fence, holder, "0", handsOver],
+    values: ["", "s1", fence, holder, "0", openTurn],
   });
   /** An append that ends the turn, by a writer that has seen nothing of the inbox. */
   const append: Act = {
@@ -142,10 +142,11 @@ const FOUND = [{ tenant: "", id: "s1" }];
 describe.each(ORDERS.map((order) => ({ order, name: order.join(", ") })))(
   "in the order: $name",
   ({ order }) => {
-    test.each([false, true])("no admission is lost beside a release (hand-over: %s)", async (handsOver) => {
+    const ways = ["wake", "rest", "keep"];
+    test.each(ways)("no admission is lost beside a release (open turn: %s)", async (openTurn) => {
       const db = await database();
       const { admit, release, orphans } = await held(db, "ended");
-      const { two, waits } = await interleaved(db, order, { one: release(handsOver), two: admit });
+      const { two, waits } = await interleaved(db, order, { one: release(openTurn), two: admit });
       expect(waits).toBe(order[1]?.endsWith("commits") === true ? 0 : 1);
       expect(await rowOf(db)).toMatchObject({ holder: null, asked: "1" });
       // Who is told that there is a holder was first, so the release has seen it.
@@ -153,10 +154,10 @@ describe.each(ORDERS.map((order) => ({ order, name: order.join(", ") })))(
       expect(await orphans()).toEqual(FOUND);
     });
 
-    test("no admission is lost beside a release of an open turn", async () => {
+    test.each(ways)("no admission is lost beside a release of an open turn: %s", async (openTurn) => {
       const db = await database();
       const { admit, release, orphans } = await held(db, "open");
-      await interleaved(db, order, { one: release(true), two: admit });
+      await interleaved(db, order, { one: release(openTurn), two: admit });
       expect(await orphans()).toEqual(FOUND);
     });
 

@@ -252,6 +252,12 @@ describe("when a node is gone", () => {
       .poll(async () => (await get(two.server, "/s1/turns/first")).body)
       .toMatchObject({ state: "done", result: { status } });
     expect(await endsOf(db)).toEqual(onNodeLoss === "close" ? expect.anything() : []);
+    // Nobody looks at it again until somebody asks.
+    await expect
+      .poll(() => db.sql("select wake_at, holder from s.sessions"), { timeout: 20_000 })
+      .toEqual([{ wake_at: null, holder: null }]);
+    expect((await post(two.server, "/s1/turns", { input: "go on", turn: "next" })).status).toBe(202);
+    expect((await ended(two.server, "next")).body).toMatchObject({ result: { status: "completed" } });
   });
 
   test("sessions of another pool, and of none, are left alone", async () => {

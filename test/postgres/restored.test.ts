@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { expect, test } from "vitest";
 
+import { createAgent, emulator } from "../../src/index.ts";
 import type { Store } from "../../src/runtime/log/index.ts";
 import { migrateStore, postgresStore } from "../../src/runtime/postgres/index.ts";
 import { startStandby } from "../chaos/standby.ts";
@@ -16,7 +17,9 @@ import { startPgProxy } from "../support/pg-proxy.ts";
 import { startCluster } from "../support/postgres-cluster.ts";
 import { type Database, database } from "./fixture.ts";
 import {
+  begins,
   codeOf,
+  ends,
   engine,
   errorOf,
   messagesIn,
@@ -171,6 +174,78 @@ test("a lost answer while the incarnation is made does not make a second one", a
     made,
     false,
   ]);
+});
+
+test("an acquisition that reaches a promoted database knows that the open turn may have lost its end", async () => {
+  const db = await proxiedDatabase();
+  const before = await openToWrite(db.store({ name: "web-1" }));
+  await before.append([begins("turn")], { turn: "begin" });
+  await before.handOver?.();
+  const store = db.proxied({ name: "web-2" });
+  await openToWrite(store, "other");
+  const held = db.proxy.hold("_acquire"); // it has looked, and found nothing unusual
+  const opening = openToWrite(store);
+  await held.reached;
+  await db.sql("update s.store set timeline = timeline + 1");
+  held.release();
+  expect((await opening).restored).toBe(true);
+});
+
+test("what is written while the turn stays open does not hide that the turn may have lost its end", async () => {
+  const db = await database();
+  const store = db.store();
+  const log = await openToWrite(store);
+  await log.append([begins("turn")], { turn: "begin" });
+  await log.close();
+  await db.sql("update s.store set system_id = 1");
+  const renamed = await openToWrite(db.store());
+  await renamed.append([{ type: "title", title: "Another" }]);
+  await renamed.close();
+  const again = await openToWrite(db.store());
+  expect(again.restored).toBe(true);
+  await again.append([ends("turn")], { turn: "end" });
+  await again.close();
+  expect(await restoredOf(db.store())).toBe(false);
+});
+
+test("a session of a restored database whose open turn cannot be closed is not kept locked", async () => {
+  const db = await proxiedDatabase();
+  const log = await openToWrite(db.store());
+  await log.append([begins("turn")], { turn: "begin" });
+  await log.close();
+  await db.sql("update s.store set system_id = 1");
+  const store = db.proxied({ name: "web-1", leaseMs: 1500 });
+  await openToWrite(store, "other");
+  const agent = createAgent({ model: emulator() });
+  const lost = db.proxy.swallow("_live_rows", { times: 100 });
+  expect(await codeOf(agent.open({ id: "s1", store }))).toBe("store_unreachable");
+  lost.stop();
+  const session = await agent.open({ id: "s1", store });
+  expect([session.interrupted, await codeOf(session.close())]).toEqual([false, { value: undefined }]);
+});
+
+test("a standby that was read before its promotion is known for another database after it", async () => {
+  const primary = await startCluster({ settings: ["fsync = off"] });
+  afterTest(() => primary.remove());
+  const url = `${primary.url}?schema=promoted`;
+  await migrateStore(url);
+  const first = postgresStore(url, { name: "web-1" });
+  afterTest(() => first.close());
+  const log = await openToWrite(first);
+  await log.append([begins("turn")], { turn: "begin" });
+  await log.handOver?.();
+  const standby = await startStandby(primary);
+  afterTest(() => standby.remove());
+  const store = postgresStore(url.replace(String(primary.port), String(standby.cluster.port)), {
+    name: "web-2",
+  });
+  afterTest(() => store.close());
+  expect((await openToRead(store)).events).toHaveLength(1);
+  expect(await codeOf(store.open("s1", { mode: "write" }))).toBe("store_no_rights");
+  await primary.stop("immediate");
+  await standby.promote();
+  const next = await openToWrite(store);
+  expect([next.restored, engine(store).identity.marksHidden]).toEqual([true, false]);
 });
 
 test("where the marks of the server are hidden, the store works, and knows that it would not notice", async () => {

@@ -153,3 +153,58 @@ test("a node forgets how a turn ended that a promotion has taken back", async ()
   for (const { server } of [one, two])
     expect((await get(server, "/s1/turns/first")).body).toMatchObject({ result: { status: "interrupted" } });
 });
+
+test("a node that wakes beyond its lease does not say that its turn still runs", async () => {
+  const db = await database();
+  const clock = movable();
+  const [begun, over] = [gate(), gate()];
+  const stubborn = anyTool("hold", async () => {
+    begun.open();
+    await over.promise; // it does not listen to its signal
+    return "held";
+  });
+  const one = await serve(db.store({ name: "one", pool: "test", clock }), {
+    tools: [stubborn],
+    script: [{ output: [call("hold")] }, { output: [say("First.")] }],
+  });
+  await post(one.server, "", { id: "s1" });
+  await post(one.server, "/s1/turns", { input: "one", turn: "first" });
+  await begun.promise;
+  await expire(db, "one");
+  const two = await serve(db.store({ name: "two", pool: "test" }));
+  expect((await ended(two.server, "first")).body).toMatchObject({ result: { status: "completed" } });
+  clock.ahead = 20_000;
+  expect((await get(one.server, "/s1/turns/first")).body).toMatchObject({
+    state: "done",
+    result: { status: "completed" },
+  });
+  over.open();
+});
+
+test("a turn that was resumed and whose inbox cannot be read is left to another try, not cancelled", async () => {
+  const db = await proxiedDatabase();
+  const [begun, over] = [gate(), gate()];
+  const hold = anyTool("hold", async (_input, { signal }) => {
+    begun.open();
+    await Promise.race([over.promise, new Promise((done) => signal.addEventListener("abort", done))]);
+    return "held";
+  });
+  const one = await serve(db.store({ name: "one", pool: "test" }), {
+    tools: [hold],
+    script: [{ output: [call("hold")] }],
+  });
+  await post(one.server, "", { id: "s1" });
+  await post(one.server, "/s1/turns", { input: "one", turn: "first" });
+  await begun.promise;
+  await expire(db, "one");
+  // The first two reads find no cancel, so the turn is resumed. Then the database is away for a while.
+  let reads = 0;
+  const lost = db.proxy.swallow(({ name }) => name.endsWith("_inbox") && (reads += 1) > 2, { times: 4 });
+  const two = await serve(db.proxied({ name: "two", pool: "test", leaseMs: 3000 }), {
+    script: [{ output: [say("First.")] }, { output: [say("First.")] }],
+  });
+  await lost.done;
+  expect((await ended(two.server, "first")).body).toMatchObject({ result: { status: "completed" } });
+  expect(await endsIn(db)).toEqual([["first", "completed"]]);
+  over.open();
+});

@@ -152,3 +152,24 @@ test("a store that could not open a session to read still ends its node when it 
   expect(await db.sql("select name from s.nodes")).toEqual([]);
   await expect.poll(() => db.proxy.open).toBe(0);
 });
+
+test("an acquisition that never reached the server takes nothing from the next one of its node", async () => {
+  const db = await proxiedDatabase();
+  const store = db.proxied({ name: "web-1", leaseMs: 5000 });
+  await openToWrite(store, "other");
+  await (await openToWrite(db.store())).close();
+  const held = db.proxy.hold("_acquire");
+  const opening = codeOf(store.open("s1", { mode: "write" }));
+  await held.reached;
+  const accept = db.proxy.refuse();
+  db.proxy.cut();
+  held.release();
+  expect(await opening).toBe("store_unreachable");
+  accept();
+  const log = await openToWrite(store);
+  await log.append([notice("a")]);
+  await engine(store).node.renew();
+  await engine(store).releases.pay();
+  await log.append([notice("b")]);
+  expect([await messagesIn(db), log.lost.aborted]).toEqual([["a", "b"], false]);
+});

@@ -9,7 +9,8 @@ import type { SharedStore } from "../../runtime/log/index.ts";
 
 export interface ClaimingHost {
   readonly busy: number;
-  claim(id: string): Promise<void>;
+  /** Returns whether this was a session to go on with. */
+  claim(id: string): Promise<boolean>;
   hear(id: string): Promise<void>;
 }
 
@@ -76,14 +77,18 @@ export class Claimer {
     const running = [...hosts()].reduce((sum, { busy }) => sum + busy, 0);
     if (running >= mostTurns) return;
     try {
-      const found = await shared.orphans(mostTurns - running);
+      // Those that are left alone for now must not take the places of others.
+      const free = mostTurns - running;
+      const now = performance.now();
+      const found = (await shared.orphans(free + this.#alone.size))
+        .map((orphan) => ({ ...orphan, key: `${orphan.tenant} ${orphan.id}` }))
+        .filter(({ key }) => (this.#alone.get(key) ?? 0) <= now);
       await Promise.all(
-        found.map(async ({ tenant, id }) => {
-          const key = `${tenant} ${id}`;
-          if (this.#stopped || (this.#alone.get(key) ?? 0) > performance.now()) return;
+        found.slice(0, free).map(async ({ tenant, id, key }) => {
+          if (this.#stopped) return;
           try {
-            await hostFor(tenant).claim(id);
-            this.claimed += 1;
+            if (await hostFor(tenant).claim(id)) this.claimed += 1;
+            else this.#alone.set(key, performance.now() + LEAVE_ALONE_MS);
           } catch (error) {
             if (HELD.has(codeOf(error))) return; // another node was faster
             this.#alone.set(key, performance.now() + LEAVE_ALONE_MS);

@@ -43,8 +43,9 @@ export class HostedInbox {
     if (!session.interrupted) return;
     const { parent, openTurn } = await factsOf(session);
     if (parent?.call !== undefined) return; // a sub-agent's session: the turn of its caller goes on with it
+    const isCancelled = await this.#isCancelled(openTurn);
     try {
-      if (await this.#isCancelled(openTurn)) {
+      if (isCancelled) {
         const turn = session.resume({ bufferEvents: false });
         turns.add(turn);
         turn.cancel(); // before it can do anything

@@ -69,6 +69,12 @@ export class HostedSession {
     return this.#gone !== undefined;
   }
 
+  /** Whether turns can run here. */
+  get isWriter(): boolean {
+    const { session } = this.#open ?? {};
+    return session?.access === "write" && session.writer === "live";
+  }
+
   /** True if the session has no followers, no running turn and no recent request. */
   isForgettable(afterMs: number): boolean {
     return (
@@ -152,7 +158,7 @@ export class HostedSession {
   async hear(): Promise<void> {
     await this.#exclusive(async () => {
       const { session } = this.#open ?? {};
-      if (session?.access === "write" && session.writer === "live") await this.#takeInbox(session);
+      if (session !== undefined && this.isWriter) await this.#takeInbox(session);
     });
   }
 
@@ -270,6 +276,16 @@ export class HostedSession {
     });
   }
 
+  /** Closes it permanently, unless something was requested meanwhile. Returns whether it did. */
+  endIfForgettable(afterMs: number): Promise<boolean> {
+    return this.#exclusive(async () => {
+      if (!this.isForgettable(afterMs)) return false;
+      this.#gone = "stopping";
+      await this.#close();
+      return true;
+    });
+  }
+
   /** Closes it permanently and ends the viewers' streams. Cancels running turns, or leaves them to another node. */
   async end(why: "removed" | "stopping", turns: "cancel" | "leave" = "cancel"): Promise<void> {
     this.#gone = why;
@@ -321,7 +337,8 @@ export class HostedSession {
         try {
           await this.#recover(opened);
         } catch (error) {
-          await this.#close(); // the next writer begins the waiting turns first
+          // The next writer begins the waiting turns first, and goes on with a turn that this one has just resumed.
+          await this.#close(this.shared === undefined ? "cancel" : "leave");
           throw error;
         }
       }

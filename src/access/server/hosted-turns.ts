@@ -203,7 +203,7 @@ export class HostedTurns {
       return true;
     }
     await entry.done;
-    return entry.result?.status === "cancelled";
+    return entry.ended && entry.result?.status === "cancelled";
   }
 
   async #watch(turn: Turn): Promise<void> {

@@ -43,12 +43,15 @@ export class SessionHost {
     return [...this.#hosted.values()].filter(({ turns }) => turns.busy).length;
   }
 
-  /** A session of a dead node, or one to which something was admitted: goes on with it, unless another node was faster. */
-  async claim(id: string): Promise<void> {
+  /**
+   * A session of a dead node, or one to which something was admitted: goes on with it, unless another node was faster.
+   * Returns false for the session of a sub-agent, because the turn of its caller goes on with that.
+   */
+  async claim(id: string): Promise<boolean> {
     const { store, costOf } = this.#options;
-    // The turn of its caller goes on with a sub-agent's session.
-    if ((await readFacts(store, id, costOf)).parent?.call !== undefined) return;
+    if ((await readFacts(store, id, costOf)).parent?.call !== undefined) return false;
     await (await this.get(id)).takeOver();
+    return true;
   }
 
   /** Something was admitted to a session that this node holds. */
@@ -160,7 +163,7 @@ export class SessionHost {
         const hosted = await this.get(id);
         await (this.#options.store.shared === undefined ? hosted.beginWaiting() : hosted.takeOver());
         this.#owing.delete(id);
-        this.#settled.set(id, list);
+        if (this.#options.store.shared === undefined) this.#settled.set(id, list);
       } catch (error) {
         const code = codeOf(error);
         const wait = isHeld(code) ? LEAST_WAIT_MS : Math.min(LEAST_WAIT_MS * 2 ** tries, MOST_WAIT_MS);
@@ -182,8 +185,9 @@ export class SessionHost {
     else if (this.#owing.size > 0) await this.#beginSome();
     for (const [id, hosted] of this.#hosted) {
       if (hosted.isForgettable(FORGET_MS)) {
-        this.#hosted.delete(id);
-        await hosted.end("stopping");
+        // Somebody may have asked for the session in between, and has another one by now.
+        if ((await hosted.endIfForgettable(FORGET_MS)) && this.#hosted.get(id) === hosted)
+          this.#hosted.delete(id);
       } else if (hosted.isIdleWriter) await hosted.release();
     }
   }

@@ -120,7 +120,8 @@ export async function turnState(hosted: HostedSession, turn: string): Promise<Tu
 }
 
 async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn | undefined> {
-  const [state, request] = [hosted.turns.view(turn), hosted.turns.requestOf(turn)];
+  await hosted.shared?.confirmLease(); // a node that was stopped may think that it still runs its turns
+  const [state, request] = [viewHere(hosted, turn), hosted.turns.requestOf(turn)];
   if (state !== undefined && request !== undefined)
     return { state, differsFrom: async (now) => differenceOf(now, request) };
   const code = state?.result?.error?.code;
@@ -134,7 +135,7 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     const list = session.access === "read" ? await hosted.waiting.list() : undefined;
     const all = await hosted.factsOf(session);
     const facts = all.turns.get(turn);
-    const here = hosted.turns.view(turn); // read now, because the turn may have begun here while the log was read
+    const here = viewHere(hosted, turn); // read now, because the turn may have begun here while the log was read
     if (facts !== undefined)
       return {
         state: here ?? (await stateInLog(hosted, facts, session, all.openTurn)),
@@ -144,7 +145,7 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     if (message?.turn !== undefined) {
       const host = all.turns.get(message.turn) as TurnFacts;
       const joined =
-        hosted.turns.view(message.turn) ?? (await stateInLog(hosted, host, session, all.openTurn));
+        viewHere(hosted, message.turn) ?? (await stateInLog(hosted, host, session, all.openTurn));
       return {
         state: here ?? { ...joined, turn, joined: message.turn, firstSeq: message.seq },
         differsFrom: (now) => differenceFromMessage(now, message),
@@ -163,6 +164,12 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
       differsFrom: async (now) => differenceOf(now, waiting.request as unknown as TurnRequest),
     };
   });
+}
+
+/** What this process knows of a turn. A turn that it has not ended is its own only while it writes the session. */
+function viewHere({ turns, isWriter }: HostedSession, turn: string): TurnState | undefined {
+  const state = turns.view(turn);
+  return state?.state === "done" || isWriter ? state : undefined;
 }
 
 /** The state of a turn that this process does not run. */

@@ -156,8 +156,8 @@ export class Appender {
     try {
       refused = await this.#send(lane, taken, isPatient && taken.length === 1);
     } catch (error) {
-      if (taken.length > 1 && (sqlState(error) === "23505" || isHeldUp(error))) {
-        // One member found its place taken, or waits for a lock, and takes the others down with it.
+      if (taken.length > 1 && (isOfOne(error) || isHeldUp(error))) {
+        // One member is refused, or waits for a lock, and takes the others down with it.
         for (const one of taken) await this.#run(lane, [one], false);
         return;
       }
@@ -252,6 +252,12 @@ export class Appender {
     this.#waiting.add(source);
     this.#pump();
   }
+}
+
+/** Whether the server refused a statement for a reason that may be one member's. A full disk is everybody's. */
+function isOfOne(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== undefined && state !== "53100" && outcomeOf(error) === "no";
 }
 
 export function overtaken(session: string, by: unknown): Error {

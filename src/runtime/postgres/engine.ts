@@ -77,7 +77,17 @@ export class Engine {
     });
     this.health = new Health(this);
     this.tokens = new PostgresTokens(connections, address.schema, clock);
-    this.releases = new Releases({ connections, statements, node: this.node, clock }, this.hint);
+    this.releases = new Releases(
+      {
+        connections,
+        statements,
+        node: this.node,
+        clock,
+        openingAlone: (key, work) => this.openingAlone(key, work),
+        fenceOf: (tenant, session) => this.watcher.held(tenant, session)?.hold?.fence,
+      },
+      this.hint,
+    );
     this.node.onRenewed = () => void this.releases.pay();
     this.appender.onWritten = (batches) => this.hint(batches.map(({ session }) => session));
     this.live.onFlushed = (sessions) => this.hint(sessions);

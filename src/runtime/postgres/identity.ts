@@ -28,8 +28,10 @@ const MARKS: Statement = {
            from pg_control_system()`,
 };
 
-/** A managed server hides its marks (42501, 42883), and a standby has no position to write at (55000). */
-const HIDDEN: ReadonlySet<string | undefined> = new Set(["42501", "42883", "55000", "0A000"]);
+/** A managed server hides its marks. */
+const HIDDEN: ReadonlySet<string | undefined> = new Set(["42501", "42883", "0A000"]);
+/** A standby has no position to write at, until it is promoted. It may be read. */
+const IN_RECOVERY = "55000";
 
 export class Identity {
   readonly #connections: Connections;
@@ -103,9 +105,7 @@ export class Identity {
       const [row] = await this.#connections.ask(MARKS, []);
       return { systemId: String(row?.["system_id"]), timeline: String(row?.["timeline"]) };
     } catch (error) {
-      const { sqlState: state } =
-        (error as { readonly details?: { readonly sqlState?: string } }).details ?? {};
-      if (!HIDDEN.has(state ?? sqlState(error))) throw error;
+      if (!HIDDEN.has(stateOf(error))) throw error;
       this.#marksHidden = true;
       return undefined;
     }
@@ -113,8 +113,19 @@ export class Identity {
 
   async #check(): Promise<void> {
     await assertUtf8(this.#connections.quick);
-    await this.compare(await this.row());
+    const row = await this.row();
+    try {
+      await this.compare(row);
+    } catch (error) {
+      if (stateOf(error) !== IN_RECOVERY) throw error;
+      this.adopt(row);
+    }
   }
+}
+
+function stateOf(error: unknown): string | undefined {
+  const { details } = error as { readonly details?: { readonly sqlState?: string } };
+  return details?.sqlState ?? sqlState(error);
 }
 
 /** Who may only read leaves it to the first that writes. */

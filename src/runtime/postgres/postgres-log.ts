@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 
 import { asRead, type LoggedEvent } from "../../base/events/index.ts";
-import { addAll, type ThroughlineError } from "../../base/support/index.ts";
+import { addAll, codeOf, type ThroughlineError } from "../../base/support/index.ts";
 import { SessionFacts, summaryOf } from "../facts/index.ts";
 import {
   type AppendDraft,
@@ -30,6 +30,7 @@ import {
 import { type Appended, type AppendSource, type Batch, overtaken } from "./appender.ts";
 import type { Flying, Hold, Pending, PostgresLogParts } from "./log-parts.ts";
 import { readBlob } from "./read-blob.ts";
+import { NOTHING_SEEN, type OpenTurnOnRelease } from "./releases.ts";
 import { summaryText } from "./summaries.ts";
 
 const PAGE = 1000;
@@ -306,15 +307,15 @@ export class PostgresLog implements Log, AppendSource {
   }
 
   close(): Promise<void> {
-    return this.#close(false);
+    return this.#close(this.#parts.node.pool === undefined ? "keep" : "rest");
   }
 
   /** Releases the session with its turn left open, so that another node goes on with it at once. */
   handOver(): Promise<void> {
-    return this.#close(true);
+    return this.#close("wake");
   }
 
-  async #close(handsOver: boolean): Promise<void> {
+  async #close(openTurn: OpenTurnOnRelease): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const idle = this.mode === "write" ? this.#idle() : Promise.resolve();
     this.#closing.abort();
@@ -322,19 +323,17 @@ export class PostgresLog implements Log, AppendSource {
     try {
       if (hold === undefined) return;
       await idle;
-      if (this.lost.aborted) return;
-      await live.flushed();
       const { session } = this;
       const { holder, fence } = hold;
-      await releases.release({
-        tenant,
-        session,
-        holder,
-        fence,
-        made: this.#made,
-        asked: this.#asked,
-        handsOver,
-      });
+      const one = { tenant, session, holder, fence, made: this.#made };
+      if (this.lost.aborted) {
+        // The database refused this log alone. Its node lives on, so nobody else could take the session over.
+        const isOurs = codeOf(this.lost.reason) !== "session_fenced" && node.id === holder;
+        if (isOurs) await releases.release({ ...one, asked: NOTHING_SEEN, openTurn: "later" });
+        return;
+      }
+      await live.flushed();
+      await releases.release({ ...one, asked: this.#asked, openTurn });
     } finally {
       if (hold !== undefined) {
         node.remove(this);

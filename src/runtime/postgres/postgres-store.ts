@@ -253,12 +253,11 @@ function storeOf(
       // The database may think that our lease is over; then this node begins anew.
       if (tries > 0) await node.renew().catch(() => undefined);
       const holder = await node.ensure();
+      const { incarnation } = engine.identity;
       const before = (await look(id)) ?? (await reserve(id));
       // Held by this node without a log: the answer to an earlier acquisition was lost.
       const isOurs = before["holder"] === holder && !engine.watcher.holds(tenant, id);
       if (before["alive"] === true && !isOurs) return holderName(before);
-      // The next renewal would notice a restored database too late: a call whose start it has lost would run again.
-      if (before["open_turn"] !== null && (await isAnotherDatabase())) continue;
       const takesOver = before["holder"] !== null && !isOurs && before["open_turn"] !== null;
       const values = [tenant, id, before["fence"], holder, takesOver, node.pool ?? null];
       const next = { tenant, session: id, holder, fence: String(BigInt(String(before["fence"])) + 1n) };
@@ -270,9 +269,12 @@ function storeOf(
         throw error;
       }
       if (row === undefined) continue; // another node was faster, our lease is over, or the answer was lost
-      if (node.id !== holder) {
-        // By its own clock this node has died meanwhile, and goes on under another id.
-        await engine.releases.release({ ...next, asked: NOTHING_SEEN, handsOver: false });
+      // The next renewal would notice a restored database too late: a call whose start it has lost would run again. Asked
+      // after the acquisition, because that may have reached another server than the look.
+      const isAnother = row["open_turn"] !== null && (await isAnotherDatabase(incarnation, next));
+      if (isAnother || node.id !== holder) {
+        // By its own clock this node has died meanwhile, and goes on under another id; or it is about to.
+        await engine.releases.release({ ...next, asked: NOTHING_SEEN, openTurn: "keep" });
         continue;
       }
       if (takesOver) engine.takeovers += 1;
@@ -296,10 +298,17 @@ function storeOf(
   };
 
   /** Gives the store its new incarnation, if it needs one. Then this node has died, and nothing of before counts. */
-  const isAnotherDatabase = async (): Promise<boolean> => {
+  const isAnotherDatabase = async (
+    known: string,
+    acquired: Parameters<typeof engine.releases.doubt>[0],
+  ): Promise<boolean> => {
     const { identity } = engine;
-    const known = identity.incarnation;
-    return (await identity.compare(await identity.row())) !== known;
+    try {
+      return (await identity.compare(await identity.row())) !== known;
+    } catch (error) {
+      engine.releases.doubt(acquired);
+      throw error;
+    }
   };
 
   const reserve = async (id: string): Promise<Row> => {

@@ -21,9 +21,17 @@ export interface Release {
   readonly made?: boolean | undefined;
   /** What its writer has seen of the inbox. */
   readonly asked: string;
-  /** Another node is to go on with its turn at once. */
-  readonly handsOver: boolean;
+  readonly openTurn: OpenTurnOnRelease;
 }
+
+/**
+ * What becomes of a turn that is still open:
+ * - `wake`: another node goes on with it at once;
+ * - `later`: this node could not, so another one tries it in a while, a limited number of times;
+ * - `rest`: this node decided that nobody goes on with it unless somebody asks;
+ * - `keep`: as it was before this node came.
+ */
+export type OpenTurnOnRelease = "wake" | "later" | "rest" | "keep";
 
 /** No number of admissions is this one: whoever never had a log has seen nothing. */
 export const NOTHING_SEEN = "-1";
@@ -33,6 +41,8 @@ export class Releases {
   readonly #statements: Statements;
   readonly #node: StoreNode;
   readonly #clock: Clock;
+  readonly #openingAlone: (key: string, work: () => Promise<boolean>) => Promise<boolean>;
+  readonly #fenceOf: (tenant: string, session: string) => string | undefined;
   readonly #hint: (sessions: readonly string[]) => void;
   /** With the time until which an answer "nothing to release" is not the last word. */
   readonly #owed = new Map<Release, number>();
@@ -44,6 +54,9 @@ export class Releases {
       readonly statements: Statements;
       readonly node: StoreNode;
       readonly clock: Clock;
+      readonly openingAlone: (key: string, work: () => Promise<boolean>) => Promise<boolean>;
+      /** The fence of the log that this node writes, if it writes one. */
+      readonly fenceOf: (tenant: string, session: string) => string | undefined;
     },
     hint: (sessions: readonly string[]) => void,
   ) {
@@ -51,6 +64,8 @@ export class Releases {
     this.#statements = parts.statements;
     this.#node = parts.node;
     this.#clock = parts.clock;
+    this.#openingAlone = parts.openingAlone;
+    this.#fenceOf = parts.fenceOf;
     this.#hint = hint;
   }
 
@@ -65,8 +80,8 @@ export class Releases {
   }
 
   /** The answer to this acquisition never came, and the statement may still be on its way to the server. */
-  doubt(one: Omit<Release, "asked" | "handsOver">): void {
-    const release = { ...one, asked: NOTHING_SEEN, handsOver: false };
+  doubt(one: Omit<Release, "asked" | "openTurn">): void {
+    const release: Release = { ...one, asked: NOTHING_SEEN, openTurn: "keep" };
     this.#owed.set(release, this.#clock.monotonic() + this.#node.leaseMs);
   }
 
@@ -85,7 +100,7 @@ export class Releases {
         continue;
       }
       try {
-        const released = await this.#release(one);
+        const released = await this.#alone(one, () => this.#release(one));
         if (released || this.#clock.monotonic() >= until) this.#owed.delete(one);
       } catch (error) {
         if (!isTransient(error)) this.#owed.delete(one);
@@ -93,14 +108,21 @@ export class Releases {
     }
   }
 
+  /** An acquisition that failed for good leaves its fence to the next one of this node, whose log must stay. */
+  #alone(one: Release, release: () => Promise<boolean>): Promise<boolean> {
+    const { tenant, session, fence } = one;
+    const isOurs = (): boolean => this.#fenceOf(tenant, session) === fence;
+    return this.#openingAlone(`${tenant} ${session}`, async () => isOurs() || release());
+  }
+
   /** Returns whether there was something to release. */
-  async #release({ tenant, session, fence, holder, made, asked, handsOver }: Release): Promise<boolean> {
+  async #release({ tenant, session, fence, holder, made, asked, openTurn }: Release): Promise<boolean> {
     const values = [tenant, session, fence, holder];
     if (made !== true) {
       const [unreserved] = await this.#connections.ask(this.#statements.unreserve, values);
       if (unreserved !== undefined) return true;
     }
-    const [row] = await this.#connections.ask(this.#statements.release, [...values, asked, handsOver]);
+    const [row] = await this.#connections.ask(this.#statements.release, [...values, asked, openTurn]);
     // Viewers learn that it is free, and other nodes that something is left to do.
     if (row !== undefined) this.#hint(row["wakes"] === true ? [WAKE, session] : [session]);
     return row !== undefined;

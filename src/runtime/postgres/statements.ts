@@ -76,7 +76,8 @@ export function statementsFor(schema: string) {
                      modified_at = case when ${n} = 0 and s.made then s.modified_at
                                         when s.open_turn = ${openTurn} and s.modified_at > ${RECENTLY} then s.modified_at
                                         else clock_timestamp() end,
-                     incarnation = ${incarnation}, open_turn = ${openTurn},
+                     incarnation = case when s.open_turn = ${openTurn} then s.incarnation else ${incarnation} end,
+                     open_turn = ${openTurn},
                      wake_at = case when ${openTurn} is null and ${settled(asked)} then null
                                     else coalesce(s.wake_at, now()) end,
                      takeovers = case when ${openTurn} is null then 0 else s.takeovers end,
@@ -151,7 +152,7 @@ export function statementsFor(schema: string) {
           and exists (select 1 from ${s}.nodes n, ${store}
                        where n.id = $4 and n.lease_until > clock_timestamp() and n.incarnation = st.incarnation)
        returning s.fence::text as fence, s.next_seq::text as next_seq, s.bytes::text as bytes, s.asked::text as asked,
-                 s.takeovers, (select s.created_at::text || ' ' || st.incarnation::text from ${store}) as born,
+                 s.open_turn, s.takeovers, (select s.created_at::text || ' ' || st.incarnation::text from ${store}) as born,
                  exists (select 1 from ${s}.inbox i where i.tenant = s.tenant and i.session = s.id) as has_inbox`,
     ),
     /**
@@ -187,17 +188,19 @@ export function statementsFor(schema: string) {
                     from g cross join unnest(string_to_array($12::text, e'\\n')) with ordinality as l(line, o))
        select tenant, id, asked::text as asked from g`,
     ),
-    /** Keeps `wake_at` if a turn is open or something is left in the inbox: another node goes on. */
+    /** Something left in the inbox wakes another node. So does an open turn, as `$6` says (releases.ts). */
     release: named(
       "release",
       `update ${s}.sessions s
           set holder = null,
-              wake_at = case when s.open_turn is null and ${settled("$5")} then null
-                             when $6 then clock_timestamp()
+              takeovers = case when $6 = 'later' and s.open_turn is not null then s.takeovers + 1 else s.takeovers end,
+              wake_at = case when (s.open_turn is null or $6 = 'rest') and ${settled("$5")} then null
+                             when $6 = 'wake' then clock_timestamp()
+                             when $6 = 'later' then clock_timestamp() + ${BACKOFF}
                              when s.open_turn is null then coalesce(s.wake_at, clock_timestamp())
                              else s.wake_at end
         where s.tenant = $1 and s.id = $2 and s.fence = $3 and s.holder = $4 and s.made
-       returning s.asked::text as asked, s.wake_at is not null as wakes`,
+       returning s.asked::text as asked, coalesce(s.wake_at <= clock_timestamp(), false) as wakes`,
     ),
     unreserve: named(
       "unreserve",

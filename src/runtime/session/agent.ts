@@ -50,17 +50,22 @@ export function createAgent(options: AgentOptions): Agent {
     const store = storeOf(openOptions.store);
     const id = openOptions.id ?? ids.next("s");
     const log = await store.open(id, { mode: openOptions.mode ?? "write" });
-    const writerLives = log.mode === "write" || (await log.hasWriter());
-    const session = new LocalSession({
-      log,
-      writerLives,
-      store,
-      options: own,
-      parent: openOptions.parent,
-      open: (other) => open({ store, id: other }),
-    });
-    if (log.mode === "write") await session.closeRestored();
-    return { session, log };
+    try {
+      const writerLives = log.mode === "write" || (await log.hasWriter());
+      const session = new LocalSession({
+        log,
+        writerLives,
+        store,
+        options: own,
+        parent: openOptions.parent,
+        open: (other) => open({ store, id: other }),
+      });
+      if (log.mode === "write") await session.closeRestored();
+      return { session, log };
+    } catch (error) {
+      await log.close(); // nobody else would: the session would stay locked
+      throw error;
+    }
   };
   const owner = { options };
   const open = async (openOptions: OpenSessionOptions): Promise<Session> => {

@@ -13,7 +13,7 @@ import {
   scriptedSession,
   think,
 } from "../../../test/contracts/session-fixture.ts";
-import { type AppendDraft, memoryStore } from "../log/index.ts";
+import { type AppendDraft, memoryStore, type Store } from "../log/index.ts";
 import type { Session } from "./index.ts";
 
 /** A session whose first turn waits in a tool until released. */
@@ -291,6 +291,42 @@ describe("cancel", () => {
     expect(await turn.result()).toMatchObject({ status: "cancelled" });
     expect(await second.result()).toMatchObject({ status: "cancelled" });
     expect(emulator.report().totals.requests).toBe(requests);
+  });
+
+  test("a cancelled turn whose end is not logged any more is interrupted, not cancelled", async () => {
+    const store = memoryStore();
+    const [reached, go] = [gate(), gate()];
+    // The result of the tool is being written when the node hands its session over.
+    const slow: Store = {
+      ...store,
+      async open(id, options) {
+        const log = await store.open(id, options);
+        return new Proxy(log, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name, target);
+            if (name !== "append") return typeof value === "function" ? value.bind(target) : value;
+            return async (...args: Parameters<typeof target.append>) => {
+              const written = await target.append(...args);
+              if (args[0].some(({ type }) => type === "tool_result")) {
+                reached.open();
+                await go.promise;
+              }
+              return written;
+            };
+          },
+        });
+      },
+    };
+    const { session, turn } = await busySession({ store: slow });
+    turn.cancel();
+    await reached.promise;
+    const closed = session.close(undefined, "leave");
+    go.open();
+    expect(await turn.result()).toMatchObject({
+      status: "interrupted",
+      error: { code: "session_handed_over" },
+    });
+    await closed;
   });
 });
 

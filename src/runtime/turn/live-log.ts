@@ -105,6 +105,11 @@ export class LiveLog {
     return this.#seal !== undefined;
   }
 
+  /** Why nothing more can be written here, if so. */
+  get lostBy(): unknown {
+    return this.#seal ?? (this.log.lost.aborted ? this.log.lost.reason : undefined);
+  }
+
   /** Refuses every append from now on. What is already being written still counts. */
   seal(reason: Error): void {
     this.#seal ??= reason;

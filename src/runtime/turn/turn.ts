@@ -89,7 +89,9 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   // A turn refused before its first event does not exist. Its end alone would enlarge a log that is already too large, or
   // would be the first event of a session that never started.
   if (!begun && (tooLarge || ending.error?.code === "event_invalid")) return outcome;
-  if (context.live.log.lost.aborted || context.live.sealed) return outcome;
+  const { lostBy } = context.live;
+  if (lostBy !== undefined && outcome.status !== "failed") return { ...outcome, ...refusedBy(lostBy) };
+  if (lostBy !== undefined) return outcome;
   try {
     if (tooLarge) await settleOpenCalls(context);
     await context.live.append([end], { durable: true, turn: "end" });
