@@ -125,8 +125,8 @@ const list = [
   {
     what: "a release does not look at what was asked meanwhile",
     file: statements,
-    find: "wake_at = case when (s.open_turn is null or $6 = 'rest') and ${settled(\"$5\")} then null",
-    replace: "wake_at = case when (s.open_turn is null or $6 = 'rest') and $5::bigint is not null then null",
+    find: 'wake_at = case when s.open_turn is null and ${settled("$5")} then null',
+    replace: "wake_at = case when s.open_turn is null and $5::bigint is not null then null",
     test: "inbox",
     named: "no admission is lost beside a release",
   },

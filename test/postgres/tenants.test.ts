@@ -45,6 +45,7 @@ const SHARED: Record<keyof SharedStore, string> = {
   admitCommand: "commands",
   confirmLease: "node",
   commands: "commands",
+  rest: "orphans",
   settleCommands: "commands",
   onAsked: "asked",
   onWake: "node",

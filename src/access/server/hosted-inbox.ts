@@ -39,7 +39,7 @@ export class HostedInbox {
 
   /** Decides what becomes of the turn that a dead node left open. */
   async goOn(session: Session): Promise<void> {
-    const { id, turns, onNodeLoss, problem, factsOf } = this.#parts;
+    const { id, shared, turns, onNodeLoss, problem, factsOf } = this.#parts;
     if (!session.interrupted) return;
     const { parent, openTurn } = await factsOf(session);
     if (parent?.call !== undefined) return; // a sub-agent's session: the turn of its caller goes on with it
@@ -57,8 +57,10 @@ export class HostedInbox {
       else if (onNodeLoss === "resume") turns.add(session.resume({ bufferEvents: false }));
       else if (onNodeLoss === "close")
         await session.closeInterrupted("node_lost", "the node that ran this turn is gone");
+      else await shared.rest(id);
     } catch (error) {
       problem(`the open turn of session "${id}" cannot go on: ${messageOf(error)}`);
+      await shared.rest(id); // other nodes could not either, and would try without end
     }
   }
 

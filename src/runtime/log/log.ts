@@ -218,6 +218,8 @@ export interface SharedStore {
   commands(id: string): Promise<readonly Command[]>;
   /** Removes commands that were carried out, or are no longer needed, unless another node holds the session by now. */
   settleCommands(id: string, keys: readonly string[]): Promise<void>;
+  /** Leaves the open turn of a session that this node holds alone: no node goes on with it until something is asked. */
+  rest(id: string): Promise<void>;
   /** Calls the listener when something was admitted to a session that this node holds. */
   onAsked(listener: (id: string, tenant: string) => void): () => void;
   /** Calls the listener when another node says that it leaves an open turn or an unread request behind. */

@@ -307,7 +307,7 @@ export class PostgresLog implements Log, AppendSource {
   }
 
   close(): Promise<void> {
-    return this.#close(this.#parts.node.pool === undefined ? "keep" : "rest");
+    return this.#close("keep");
   }
 
   /** Releases the session with its turn left open, so that another node goes on with it at once. */

@@ -195,6 +195,12 @@ function storeOf(
         engine.watcher.saw(tenant, id, asked);
         return commands;
       },
+      async rest(id) {
+        const held = engine.watcher.held(tenant, id);
+        if (held?.hold === undefined) return;
+        const { fence, holder } = held.hold;
+        await connections.ask(statements.rest, [tenant, id, fence, holder, held.asked]);
+      },
       settleCommands: (id, keys) => settle(inbox, id, keys),
       onAsked: (listener) => engine.watcher.onAsked((of, id) => listener(id, of)),
       onWake: (listener) => engine.watcher.onWake(listener),

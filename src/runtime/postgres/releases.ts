@@ -28,10 +28,9 @@ export interface Release {
  * What becomes of a turn that is still open:
  * - `wake`: another node goes on with it at once;
  * - `later`: this node could not, so another one tries it in a while, a limited number of times;
- * - `rest`: this node decided that nobody goes on with it unless somebody asks;
  * - `keep`: as it was before this node came.
  */
-export type OpenTurnOnRelease = "wake" | "later" | "rest" | "keep";
+export type OpenTurnOnRelease = "wake" | "later" | "keep";
 
 /** No number of admissions is this one: whoever never had a log has seen nothing. */
 export const NOTHING_SEEN = "-1";

@@ -194,13 +194,19 @@ export function statementsFor(schema: string) {
       `update ${s}.sessions s
           set holder = null,
               takeovers = case when $6 = 'later' and s.open_turn is not null then s.takeovers + 1 else s.takeovers end,
-              wake_at = case when (s.open_turn is null or $6 = 'rest') and ${settled("$5")} then null
+              wake_at = case when s.open_turn is null and ${settled("$5")} then null
                              when $6 = 'wake' then clock_timestamp()
                              when $6 = 'later' then clock_timestamp() + ${BACKOFF}
                              when s.open_turn is null then coalesce(s.wake_at, clock_timestamp())
                              else s.wake_at end
         where s.tenant = $1 and s.id = $2 and s.fence = $3 and s.holder = $4 and s.made
        returning s.asked::text as asked, coalesce(s.wake_at <= clock_timestamp(), false) as wakes`,
+    ),
+    /** Nobody goes on with the open turn until something is asked. */
+    rest: named(
+      "rest",
+      `update ${s}.sessions s set wake_at = null
+        where s.tenant = $1 and s.id = $2 and s.fence = $3 and s.holder = $4 and ${settled("$5")}`,
     ),
     unreserve: named(
       "unreserve",
