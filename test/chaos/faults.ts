@@ -115,7 +115,7 @@ export class Faults {
       } else {
         next.promotion += PROMOTION_EVERY_MS;
         ledger.note("promotion of the standby");
-        await this.#promote(random.between(300, 2500));
+        await this.#promote(random.between(50, 2500));
       }
       ledger.note("the server is back");
     }
