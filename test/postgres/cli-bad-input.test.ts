@@ -323,6 +323,7 @@ describe("a password", () => {
       ["sessions", "copy", "x", "--to", url],
       ["sessions", "copy", "x", "--from", url],
       ["--store", `postgres://app:p@ss:word@${MARKER}/db`, "-p", "hi"],
+      ["--store", `postgres://app@corp:${encodeURIComponent(MARKER)}@localhost/db`, "-p", "hi"],
     ]) {
       const ran = await run(place, args);
       expectProblem(ran, 2, "store_url_invalid");

@@ -188,3 +188,39 @@ test("bad usage: both places, none, the same place twice, a session with --all",
   expectProblem(await on(["sessions", "copy", id, "--to", "somewhere"]), 2, "store_url_invalid");
   expectProblem(await run(place, ["sessions", "copy", "nope", "--to", db.url]), 2, "session_not_found");
 });
+
+test("one database under two addresses is one place: nothing is moved onto itself", async () => {
+  const { db, on } = await storePlace();
+  await good(on(["-p", "hello"]));
+  const before = await db.sql("select line from s.events order by seq");
+  const other = db.url.replace("postgres:", "postgresql:").replace("127.0.0.1", "localhost");
+  expect(other).not.toBe(db.url);
+  for (const args of [
+    ["--all", "--move", "--to", other],
+    ["--all", "--move", "--from", other],
+    ["--last", "--to", other],
+  ]) {
+    const ran = await on(["sessions", "copy", ...args]);
+    expectProblem(ran, 2, "usage");
+    expect(ran.err).toContain("the store that is in use already");
+  }
+  // The same address with other options is another store in this process.
+  const env = { THROUGHLINE_LEASE_MS: "9000" };
+  expectProblem(await on(["sessions", "copy", "--all", "--move", "--to", db.url], { env }), 2, "usage");
+  expect(await db.sql("select line from s.events order by seq")).toEqual(before);
+});
+
+async function titles(listed: ReturnType<typeof run>): Promise<readonly unknown[]> {
+  return (JSON.parse((await good(listed)).out) as { readonly title: string }[]).map(({ title }) => title);
+}
+
+test("copies keep the order of the sessions, there and back", async () => {
+  const { place, db, on } = await storePlace();
+  for (const text of ["first", "second", "third"]) await good(run(place, ["-p", text]));
+  const list = ["sessions", "list", "--json"];
+  expect(await titles(run(place, list))).toEqual(["third", "second", "first"]);
+  await good(run(place, ["sessions", "copy", "--all", "--move", "--to", db.url]));
+  expect(await titles(on(list))).toEqual(["third", "second", "first"]);
+  await good(on(["sessions", "copy", "--all", "--to", "files"]));
+  expect(await titles(run(place, list))).toEqual(["third", "second", "first"]);
+});

@@ -74,7 +74,7 @@ test("a browser gets the tenant and at most the right of the link's token", asyn
   expect(rights).toEqual([
     ["ours", "read", 403, 403],
     ["ours", "write", 404, 403],
-    ["ours", "admin", 404, 200],
+    ["ours", "admin", 404, 403],
     ["owners", "read", 403, 403],
     ["owners", "write", 404, 403],
     ["owners", "admin", 404, 200],
@@ -137,4 +137,36 @@ test("a link of a node with a public address leads there, and a wrong one is ref
     headers: { host: "agents.example:8080" },
   });
   expect(answer.status).toBe(401);
+});
+
+test("a link of another server on the same store, with its own token or tenant, opens nothing", async () => {
+  const db = await database();
+  const one = await node(db, "a");
+  const others = [
+    await node(db, "b", { server: { token: "another-token-of-a-server-on-this-store" } }),
+    await node(db, "c", {}, { tenant: "acme" }),
+  ];
+  for (const other of others) {
+    expect((await open(other, await linkOf(one, OWN))).status).toBe(401);
+    const code = (await linkOf(one, OWN)).searchParams.get("code") ?? "";
+    const login = await ask(other.server, {
+      method: "POST",
+      path: "/api/login",
+      body: JSON.stringify({ code }),
+    });
+    expect(login.status).toBe(401);
+  }
+});
+
+test("a link gives nothing any more when its token has expired and its name has another tenant or right", async () => {
+  const db = await database();
+  const server = { publicUrl: PUBLIC };
+  const [one, two] = [await node(db, "a", { server }), await node(db, "b", { server })];
+  const alice = await tokensOf(one).add({ tenant: "acme", may: "admin", name: "alice" }, undefined);
+  const [before, cookie] = [await linkOf(one, alice), cookieIn(await open(one, await linkOf(one, alice)))];
+  expect((await browse(two, cookie, "/api/sessions")).status).toBe(200);
+  await db.sql("update s.tokens set expires_at = now() - interval '1 s' where kind = 'token'");
+  await tokensOf(two).add({ tenant: "globex", may: "read", name: "alice" }, undefined);
+  expect((await open(one, before)).status).toBe(401);
+  await expect.poll(async () => (await browse(two, cookie, "/api/sessions")).status).toBe(401);
 });

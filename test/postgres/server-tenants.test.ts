@@ -56,7 +56,12 @@ test("nothing in a request can name another tenant", async () => {
   }
 });
 
-const isAdmins = (path: string): boolean => path === "/metrics" || path === "/api/links";
+/** Which right of a tenant's token opens a route. None opens the metrics, which count all tenants. */
+const opens = (right: string, method: string, path: string): boolean => {
+  if (path === "/metrics") return false;
+  if (path === "/api/links") return right === "admin";
+  return right !== "read" || method === "GET" || method === "HEAD";
+};
 
 test("a right opens exactly its routes, for every route and every right", async () => {
   const one = await node(await database(), "a", { server: { limits: { wrongKeys: 1e6 } } });
@@ -73,10 +78,7 @@ test("a right opens exactly its routes, for every route and every right", async 
     const address = path.replace(":id", "none").replaceAll(/:\w+/g, "1");
     for (const [right, token] of Object.entries(tokens)) {
       const { status } = await askAs(one, token, address, method === "GET" ? undefined : {}, method);
-      const refused = isAdmins(path)
-        ? right !== "admin"
-        : right === "read" && method !== "GET" && method !== "HEAD";
-      if ((status === 403) !== refused) wrong.push([right, method, path, status]);
+      if ((status === 403) === opens(right, method, path)) wrong.push([right, method, path, status]);
     }
   }
   expect(wrong).toEqual([]);
@@ -181,4 +183,39 @@ test("a turn that was admitted to a session of any tenant is begun by a node of 
   const token = await newToken(one, "acme", "read");
   const done = await askAs(one, token, "/api/sessions/s1/turns/tn_1?wait=30");
   expect(resultIn(done)).toBe("Here is a.");
+});
+
+test("a tenant has so many requests and streams at once, and the others do not notice", async () => {
+  const one = await node(await database(), "a", { server: { limits: { tenantRequests: 2 } } });
+  const [acme, best] = [await newToken(one, "acme", "write"), await newToken(one, "best", "read")];
+  await askAs(one, acme, "/api/sessions", { id: "s1" });
+  const stop = new AbortController();
+  const streams = await Promise.all(
+    [1, 2].map(() =>
+      fetch(`${one.server.url}/api/sessions/s1/events`, {
+        headers: { authorization: `Bearer ${acme}` },
+        signal: stop.signal,
+      }),
+    ),
+  );
+  expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+  const third = await askAs(one, acme, "/api/sessions");
+  expect([third.status, codeIn(third), third.headers["retry-after"]]).toEqual([
+    429,
+    "too_many_requests",
+    "2",
+  ]);
+  expect((await askAs(one, best, "/api/sessions")).status).toBe(200);
+  expect((await askAs(one, OWN, "/api/sessions")).status).toBe(200);
+  stop.abort();
+  await expect.poll(async () => (await askAs(one, acme, "/api/sessions")).status).toBe(200);
+});
+
+test("the metrics count all tenants, so a tenant's admin does not get them", async () => {
+  const one = await node(await database(), "a");
+  const boss = await newToken(one, "acme", "admin");
+  const refused = await askAs(one, boss, "/metrics");
+  expect([refused.status, codeIn(refused)]).toEqual([403, "right_missing"]);
+  expect((await askAs(one, OWN, "/metrics")).status).toBe(200);
+  expect((await askAs(one, await newToken(one, "", "admin"), "/metrics")).status).toBe(200);
 });

@@ -32,6 +32,8 @@ export class AccessKeys {
   readonly token: string;
   readonly #own: readonly OwnKeys[];
   readonly #table: TokenTable | undefined;
+  /** Stands for the server's own token in the table of codes, which other servers may share. */
+  readonly #issuer: string;
   /** Codes of unused links. With a table they are there, so that any node accepts them. */
   readonly #codes: { readonly digest: Buffer; readonly grant: Grant }[] = [];
 
@@ -44,6 +46,10 @@ export class AccessKeys {
     }
     this.token = token;
     this.#table = table;
+    const mark = createHmac("sha256", token)
+      .update(`throughline link of tenant ${tenant}`)
+      .digest("base64url");
+    this.#issuer = `${ISSUER}${mark.slice(0, 22)}`;
     this.#own = RIGHTS.map((may) => {
       const keys = derived(token, may);
       const digests = { token: digest(keys.token), cookie: digest(keys.cookie) };
@@ -66,7 +72,10 @@ export class AccessKeys {
 
   /** Creates a code that gives these rights once, to one browser or program. */
   async newCode(grant: Grant): Promise<string> {
-    if (this.#table !== undefined) return this.#table.addCode(grant, CODE_MS);
+    if (this.#table !== undefined) {
+      const name = grant.name === "" ? this.#issuer : grant.name;
+      return this.#table.addCode({ ...grant, name }, CODE_MS);
+    }
     const code = randomKey();
     this.#codes.push({ digest: digest(code), grant });
     if (this.#codes.length > MAX_CODES) this.#codes.shift();
@@ -82,7 +91,10 @@ export class AccessKeys {
   async redeem(code: string, kind: "browser" | "login"): Promise<string | undefined> {
     const grant = this.#table === undefined ? this.#redeemHere(code) : await this.#table.redeemCode(code);
     if (grant === undefined) return undefined;
-    if (grant.name !== "") return this.#table?.addLogin(grant, kind, LOGIN_MS);
+    const isOwn = this.#table === undefined || grant.name === this.#issuer;
+    // A link of another server's own token, on the same store, opens nothing here.
+    if (!isOwn && grant.name.startsWith(ISSUER)) return undefined;
+    if (!isOwn) return this.#table?.addLogin(grant, kind, LOGIN_MS);
     const { cookie, token } = this.#keysOf(grant.may);
     return kind === "browser" ? cookie : token;
   }
@@ -108,6 +120,8 @@ export class AccessKeys {
 }
 
 const MAX_CODES = 64;
+/** No token of the table has such a name. */
+const ISSUER = "own:";
 
 /**
  * A cookie is not the token itself, so a leaked cookie is not a bearer token. All are the same after a restart with the

@@ -87,7 +87,13 @@ function addProbes(app: App, parts: ServerParts): void {
     return why === undefined ? c.json({ ok: true }) : c.json({ ok: false, why }, 503);
   });
   app.get("/metrics", async (c) => {
-    assertMay(parts, c, "admin");
+    const { tenant } = assertMay(parts, c, "admin");
+    // They count the whole store, so they are not for a tenant among others.
+    if (tenant !== parts.keys.owner.tenant)
+      throw codedError(
+        "right_missing",
+        "this needs the server's own token: the figures are those of all tenants",
+      );
     return c.body(metricsText(await parts.metrics()), 200, { "content-type": METRICS_TYPE });
   });
 }

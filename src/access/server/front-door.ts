@@ -16,6 +16,7 @@ import {
   judge,
   type KnownKey,
   STORE_AWAY,
+  TOO_MANY_REQUESTS,
   TOO_MANY_WRONG_KEYS,
   type Verdict,
 } from "./gate.ts";
@@ -28,14 +29,21 @@ export interface DoorParts {
   readonly connections: Connections;
   readonly rules: GateRules;
   readonly parts: Pick<ServerParts, "wrongKeys" | "limits">;
+  /** Whether the tenant of a key has as many requests as it may have. */
+  readonly isFull: (key: KnownKey) => boolean;
   /** Called with the key of a request before its route sees it. */
   readonly admitted: (request: IncomingMessage, response: ServerResponse, key: KnownKey) => void;
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-export function openDoor(server: Server, { connections, rules, parts, admitted, listener }: DoorParts): void {
-  const settle = (request: IncomingMessage, response: ServerResponse, { denial, key }: Verdict): void => {
+export function openDoor(
+  server: Server,
+  { connections, rules, parts, isFull, admitted, listener }: DoorParts,
+): void {
+  const settle = (request: IncomingMessage, response: ServerResponse, verdict: Verdict): void => {
     if (response.destroyed) return; // its sender left while the key was looked up
+    const { key } = verdict;
+    const denial = verdict.denial ?? (key !== undefined && isFull(key) ? TOO_MANY_REQUESTS : undefined);
     if (denial === undefined && !isOpen(request)) connections.admit(request, response);
     else connections.limit(request, response);
     if (denial !== undefined) return refuse(request, response, denial, parts);
@@ -97,7 +105,8 @@ function refuse(
 ): void {
   const wait = refusal.wrongKey === true ? wrongKeys.add() : undefined;
   const { status, code, message } = wait === undefined ? refusal : TOO_MANY_WRONG_KEYS;
-  if (wait !== undefined || status === 503) response.setHeader("retry-after", wait ?? RETRY_SECONDS);
+  if (wait !== undefined || status === 503 || status === 429)
+    response.setHeader("retry-after", wait ?? RETRY_SECONDS);
   const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
   const headers = {
     "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",

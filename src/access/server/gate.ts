@@ -37,6 +37,13 @@ export const TOO_MANY_WRONG_KEYS: Denial = {
   message: "too many wrong keys. Open the link the server printed, or use the right token",
 };
 
+/** One tenant must not use up what all of them share. */
+export const TOO_MANY_REQUESTS: Denial = {
+  status: 429,
+  code: "too_many_requests",
+  message: "this tenant has too many open requests and streams on this server. Close some of them",
+};
+
 /** The key is of a table that cannot be read right now. */
 export const STORE_AWAY: Denial = {
   status: 503,

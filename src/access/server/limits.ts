@@ -32,6 +32,8 @@ export interface ServerLimits {
   readonly stuckMs: number;
   /** How often the key of an open stream is checked again, on a store that has a table of tokens. */
   readonly recheckMs: number;
+  /** Requests and streams of one tenant that this server answers at once, on a store that has a table of tokens. */
+  readonly tenantRequests: number;
   /** Sessions of one tenant that have a turn on this server at once. */
   readonly tenantTurns: number;
   /** Sessions of one tenant. */
@@ -53,6 +55,7 @@ export const SERVER_LIMITS: ServerLimits = {
   wrongKeys: 60,
   stuckMs: 30_000,
   recheckMs: 5000,
+  tenantRequests: 1000,
   tenantTurns: 256,
   tenantSessions: Infinity,
   tenantBytes: Infinity,

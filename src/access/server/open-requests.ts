@@ -12,6 +12,7 @@ export class OpenRequests {
   readonly #keys: AccessKeys;
   readonly #timer: NodeJS.Timeout;
   readonly #open = new Map<ServerResponse, KnownKey>();
+  readonly #ofTenant = new Map<string, number>();
   #isChecking = false;
 
   constructor(keys: AccessKeys, everyMs: number) {
@@ -22,8 +23,20 @@ export class OpenRequests {
 
   add(response: ServerResponse, key: KnownKey): void {
     if (key.grant.name === "") return; // the server's own token holds as long as the server
+    const { tenant } = key.grant;
     this.#open.set(response, key);
-    response.on("close", () => this.#open.delete(response));
+    this.#ofTenant.set(tenant, this.of(tenant) + 1);
+    response.on("close", () => {
+      this.#open.delete(response);
+      const left = this.of(tenant) - 1;
+      if (left > 0) this.#ofTenant.set(tenant, left);
+      else this.#ofTenant.delete(tenant);
+    });
+  }
+
+  /** How many of them a tenant has, all its tokens together. */
+  of(tenant: string): number {
+    return this.#ofTenant.get(tenant) ?? 0;
   }
 
   stop(): void {

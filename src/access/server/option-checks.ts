@@ -54,6 +54,7 @@ export const SERVER_OPTIONS = {
     wrongKeys: limit,
     stuckMs: limit,
     recheckMs: limit,
+    tenantRequests: limit,
     tenantTurns: limit,
     tenantSessions: limit,
     tenantBytes: limit,

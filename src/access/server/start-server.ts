@@ -226,6 +226,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     connections,
     rules,
     parts,
+    // The server's own token is never shut out by other tokens of its tenant.
+    isFull: ({ grant }) => grant.name !== "" && open.of(grant.tenant) >= limits.tenantRequests,
     admitted: (request, response, key) => {
       known.set(request, key);
       open.add(response, key);

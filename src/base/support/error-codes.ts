@@ -218,6 +218,7 @@ const CODES = {
   token_not_found: "final",
   token_weak: "final",
   too_many_files: "final",
+  too_many_requests: "retryable",
   too_many_turns: "retryable",
   too_many_wrong_keys: "retryable",
   tool_invalid: "final",

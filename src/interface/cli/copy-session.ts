@@ -48,9 +48,11 @@ export async function databaseSide(database: Database, flag?: string): Promise<C
   const { engineOf, removeUnchanged } = await import("../../runtime/postgres/index.ts");
   const engine = engineOf(store);
   if (engine === undefined) throw new Error("the store has no engine");
+  await naming(flag, engine.identity.check());
   return blaming(flag, {
     store,
-    place: placeOf(store),
+    // One database has many addresses. To move a session onto itself would be to remove it.
+    place: `postgres ${engine.identity.incarnation}`,
     async holderOf(id) {
       const { holder } = (await store.shared?.holderOf(id)) ?? {};
       return holder === undefined ? undefined : `node ${holder}`;
@@ -114,7 +116,8 @@ async function assertNothingWaits({ store }: CopySide, id: string): Promise<void
 /** Returns whether the same session was there already. */
 async function put(target: CopySide, id: string, whole: SessionBundle, again: boolean): Promise<boolean> {
   try {
-    await target.store.create(id, { events: [], lines: whole.lines, blobs: whole.blobs });
+    const { lines, blobs } = whole;
+    await target.store.create(id, { events: [], lines, blobs, modifiedAt: lastWritten(whole) });
     return false;
   } catch (error) {
     if (codeOf(error) !== "session_exists") throw error;
@@ -127,6 +130,12 @@ async function put(target: CopySide, id: string, whole: SessionBundle, again: bo
   }
 }
 
+/** Lists show the newest first, and `-c` continues that one: a copy is as old as what it copies. */
+function lastWritten({ events }: SessionBundle): number | undefined {
+  const at = Date.parse(events.at(-1)?.at ?? "");
+  return Number.isNaN(at) ? undefined : Math.min(at, Date.now());
+}
+
 async function isSame({ store }: CopySide, id: string, { lines, blobs }: SessionBundle): Promise<boolean> {
   const found = await withLog(store.open(id, { mode: "read" }), readBundle);
   return (
@@ -137,20 +146,22 @@ async function isSame({ store }: CopySide, id: string, { lines, blobs }: Session
 }
 
 /** Names the flag in errors about a database, which otherwise speak of the store in use. */
+async function naming<T>(flag: string | undefined, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (flag === undefined || !isThroughlineError(error) || !error.code.startsWith("store_")) throw error;
+    throw new ThroughlineError({
+      code: error.code,
+      message: `${flag}: ${error.message}`,
+      details: error.details,
+    });
+  }
+}
+
 function blaming(flag: string | undefined, side: CopySide): CopySide {
   if (flag === undefined) return side;
-  const named = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      if (!isThroughlineError(error) || !error.code.startsWith("store_")) throw error;
-      throw new ThroughlineError({
-        code: error.code,
-        message: `${flag}: ${error.message}`,
-        details: error.details,
-      });
-    }
-  };
+  const named = <T>(work: Promise<T>): Promise<T> => naming(flag, work);
   const { store, place } = side;
   return {
     place,

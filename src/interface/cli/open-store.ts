@@ -63,7 +63,13 @@ export function otherDatabase(
     valueOf(env["THROUGHLINE_STORE_TO_PASSWORD_FILE"]) !== undefined || here !== undefined
       ? "THROUGHLINE_STORE_TO_PASSWORD_FILE"
       : "THROUGHLINE_STORE_PASSWORD_FILE";
-  return { url, options: { password: passwordIn(variable, env[variable]) } };
+  const password = passwordIn(variable, env[variable]);
+  if (password === undefined && here !== undefined && valueOf(env["PGPASSWORD"]) !== undefined)
+    throw codedError(
+      "store_url_invalid",
+      `${flag}: PGPASSWORD is for the database in use and is not sent to another one: put the password of the other one into a file and name the file in THROUGHLINE_STORE_TO_PASSWORD_FILE`,
+    );
+  return { url, options: { password } };
 }
 
 const opened = new Map<string, Store>();
@@ -119,15 +125,20 @@ export function leaseFrom(name: string, text: string): number {
 
 function assertNoPassword(flag: string, url: string): void {
   if (passwordsOf(url).length === 0) return;
+  const instead =
+    flag === "--store"
+      ? "THROUGHLINE_STORE_PASSWORD_FILE, set PGPASSWORD, or put the whole address into THROUGHLINE_STORE"
+      : "THROUGHLINE_STORE_TO_PASSWORD_FILE";
   throw codedError(
     "store_url_invalid",
-    `${flag} holds a password, and other users of this machine can read command lines: put the password into a file and name the file in THROUGHLINE_STORE_PASSWORD_FILE, set PGPASSWORD, or put the whole address into THROUGHLINE_STORE`,
+    `${flag} holds a password, and other users of this machine can read command lines: put the password into a file and name the file in ${instead}`,
   );
 }
 
 /** As it is written, and decoded. Finds one in a text that is no URL, too: a password may hold any character. */
 function passwordsOf(url: string): readonly string[] {
-  const written = /^[a-z][a-z\d+.-]*:\/*[^/?#@:]*:([^/?#]*)@/i.exec(url)?.[1] ?? "";
+  // A user name may hold an @ too: what counts is the last one before the host, as in `new URL`.
+  const written = /^[a-z][a-z\d+.-]*:\/*[^/?#:]*:([^/?#]*)@/i.exec(url)?.[1] ?? "";
   if (written === "") return [];
   try {
     return [...new Set([written, decodeURIComponent(written)])];

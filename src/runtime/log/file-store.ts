@@ -108,8 +108,9 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       if (log.mode === "read") last = log;
       return log;
     },
-    async create(id, { events, lines = linesFrom(createStamper(clock).stamp(events, 0, 1)), blobs }) {
-      await writeSession(root, { lines, blobs }, { id });
+    async create(id, { events, lines: given, blobs, modifiedAt }) {
+      const lines = given ?? linesFrom(createStamper(clock).stamp(events, 0, 1));
+      await writeSession(root, { lines, blobs }, { id, modifiedAt });
     },
     async exists(id) {
       return isThere(pathOf(id));

@@ -151,6 +151,8 @@ export interface WholeSession {
   readonly lines?: Buffer | undefined;
   /** Every blob that the events name, by name. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
+  /** When it was last written, in milliseconds since 1970. Default: now. */
+  readonly modifiedAt?: number | undefined;
 }
 
 /** A turn that was promised and has not begun, so it is not in the log yet. */

@@ -93,7 +93,7 @@ export function memoryStore(options: { readonly clock?: Clock | undefined } = {}
       }
       return openMemoryLog(id, mode, session, clock, closing.signal);
     },
-    async create(id, { events, lines, blobs }) {
+    async create(id, { events, lines, blobs, modifiedAt = clock.now() }) {
       assertSessionId(id);
       const before = kept.get(id);
       // If the session exists, say so, even if it is locked.
@@ -104,7 +104,7 @@ export function memoryStore(options: { readonly clock?: Clock | undefined } = {}
         lines === undefined
           ? createStamper(clock).stamp(events, 0, 1).map(asRead)
           : [...scanLines(lines, { offset: 0, firstSeq: 0, lowestEpoch: 0, session: id }).events];
-      kept.set(id, { ...newSession(stamped, new Map(own), clock.now()), made: true });
+      kept.set(id, { ...newSession(stamped, new Map(own), modifiedAt), made: true });
     },
     async exists(id) {
       assertSessionId(id);

@@ -5,7 +5,7 @@
  * (leftovers.ts).
  */
 
-import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, utimesSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 
@@ -26,6 +26,8 @@ export interface WriteSessionOptions {
   readonly id: string;
   /** Replaces the session of this name, and removes all files that belonged to it, once the new one is in place. */
   readonly replace?: boolean;
+  /** When it was last written, in milliseconds since 1970. Default: now. */
+  readonly modifiedAt?: number | undefined;
   /** Stops before the session is in place; nothing is written then. */
   readonly signal?: AbortSignal;
   /** Called with the number of bytes written and the total. */
@@ -53,6 +55,9 @@ export async function writeSession(
     removeUnfinished(root, id);
     await sweepFolder(root);
     await put(root, bundle, options);
+    const { modifiedAt } = options;
+    if (modifiedAt !== undefined)
+      asFarAsPossible(() => utimesSync(path, modifiedAt / 1000, modifiedAt / 1000));
     confirm(root, bundle, options);
     return path;
   } catch (error) {
@@ -72,7 +77,7 @@ function confirm(root: string, { blobs }: Whole, { id, replace = false }: WriteS
   try {
     syncFolder(root);
     if (replace) removeLeftovers(root, id, blobs);
-    undo(() => rmSync(join(root, `${id}${NEW}`), { force: true }));
+    asFarAsPossible(() => rmSync(join(root, `${id}${NEW}`), { force: true }));
   } catch (error) {
     const next = replace
       ? "Files of the old session may remain. Run the command again"
@@ -101,7 +106,7 @@ async function put(root: string, whole: Whole, options: WriteSessionOptions): Pr
     else log.link(path);
   } catch (error) {
     log.discard();
-    undo(() => {
+    asFarAsPossible(() => {
       removeUnfinished(root, id);
       if (!own)
         for (const name of whole.blobs.keys())
@@ -111,8 +116,8 @@ async function put(root: string, whole: Whole, options: WriteSessionOptions): Pr
   }
 }
 
-/** Undoes as much as the disk allows. The caller reports the original error; the next writer removes the rest. */
-function undo(work: () => void): void {
+/** Does as much as the disk allows. The caller reports the original error; the next writer removes the rest. */
+function asFarAsPossible(work: () => void): void {
   try {
     work();
   } catch {

@@ -3,8 +3,6 @@
  * one transaction, and several migrations at once wait for each other by a lock of the transaction.
  */
 
-import { randomUUID } from "node:crypto";
-
 import { codedError, systemClock } from "../../base/support/index.ts";
 import type { Lane, Row } from "./lane.ts";
 import { sqlState, storeError } from "./problems.ts";
@@ -37,7 +35,7 @@ export async function migrate(lane: Lane, schema: string, options: MigrateOption
   if (from > SCHEMA_VERSION) throw tooNew(from);
   const statements: string[] = [];
   for (let version = from; version < SCHEMA_VERSION; version += 1) {
-    if (options.dryRun === true) statements.push(...stepsOf(schema, version, options, false));
+    if (options.dryRun === true) statements.push(...stepsOf(schema, version, options, await takesLz4(lane)));
     else statements.push(...(await patiently(() => stepTo(lane, schema, version + 1, options))));
   }
   return { from, to: SCHEMA_VERSION, statements };
@@ -90,11 +88,12 @@ export function quoted(schema: string): string {
 function stepsOf(schema: string, from: number, options: SchemaOptions, hasLz4: boolean): readonly string[] {
   const s = quoted(schema);
   const own = STEPS[from]?.(s, options) ?? [];
-  if (from > 0) return own;
+  if (from > 0) return [...own, `update ${s}.store set version = ${from + 1}, changed_at = now()`];
   return [
     `create schema if not exists ${s}`,
     ...own,
     ...storageStatements(s, hasLz4, options.partitions ?? 0),
+    `insert into ${s}.store (version, oldest_reader, oldest_writer, incarnation) values (1, 1, 1, gen_random_uuid())`,
   ];
 }
 
@@ -117,12 +116,6 @@ async function stepTo(
       // "if not exists" needs the right to create schemas even if there is one.
       if (found?.["there"] !== true || !statement.startsWith("create schema")) await run(statement);
     }
-    if (version === 1)
-      await run(
-        `insert into ${s}.store (version, oldest_reader, oldest_writer, incarnation) values (1, 1, 1, $1)`,
-        [randomUUID()],
-      );
-    else await run(`update ${s}.store set version = ${version}, changed_at = now()`);
     return statements;
   }, STEP_MS);
 }

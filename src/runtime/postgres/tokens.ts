@@ -176,14 +176,23 @@ function knownIn(row: Row): Known {
   return { grant: grantIn(row), kind: row["kind"] as Known["kind"] };
 }
 
+/** A right as a number, in SQL: the higher one includes the lower. */
+const rank = (may: string): string => `array_position(array['read', 'write', 'admin'], ${may})`;
+
 function tokenStatements(schema: string) {
   const s = quoted(schema);
   const named = (name: string, text: string): Statement => ({ name: `tl_${schema}_${name}`, text });
+  /** Whether there is a token of this name that has not expired. */
+  const lives = (name: string): string =>
+    `exists (select 1 from ${s}.tokens t where t.name = ${name} and t.kind = 'token'
+                and (t.expires_at is null or t.expires_at > clock_timestamp()))`;
   return {
-    /** No row: the name is taken. */
+    /** No row: the name is taken. What an expired token of this name has given out goes with it. */
     add: named(
       "token_add",
-      `with d as (delete from ${s}.tokens where expires_at <= now() and name <> $4)
+      `with d as (delete from ${s}.tokens where (expires_at <= now() and name <> $4)
+                      or (name = $4 and kind <> 'token' and not ${lives("$4")})),
+            c as (delete from ${s}.login_codes where name = $4 and not ${lives("$4")})
        insert into ${s}.tokens (digest, tenant, may, name, kind, expires_at)
        values ($1, $2, $3, $4, 'token', now() + $5 * interval '1 ms')
        on conflict (name) where kind = 'token' do update
@@ -197,12 +206,14 @@ function tokenStatements(schema: string) {
       `insert into ${s}.tokens (digest, tenant, may, name, kind, expires_at)
        select $1, $2, $3, $4, $5, least(t.expires_at, now() + $6 * interval '1 ms') from ${s}.tokens t
         where t.name = $4 and t.kind = 'token' and (t.expires_at is null or t.expires_at > now())
+          and t.tenant = $2 and ${rank("$3")} <= ${rank("t.may")}
        returning 1`,
     ),
     look: named(
       "token_look",
-      `select encode(digest, 'hex') as digest, tenant, may, name, kind from ${s}.tokens
+      `select encode(digest, 'hex') as digest, tenant, may, name, kind from ${s}.tokens x
         where digest = any($1::bytea[]) and (expires_at is null or expires_at > clock_timestamp())
+          and (kind = 'token' or ${lives("x.name")})
        union all
        select encode(digest, 'hex'), tenant, may, name, 'code' from ${s}.login_codes
         where digest = any($1::bytea[]) and expires_at > clock_timestamp()`,

@@ -60,7 +60,7 @@ export async function createWhole(
   engine: Engine,
   tenant: string,
   id: string,
-  { events, lines: given, blobs }: WholeSession,
+  { events, lines: given, blobs, modifiedAt }: WholeSession,
 ): Promise<void> {
   const { clock, connections, schema } = engine;
   const bytes = given ?? linesFrom(createStamper(clock).stamp(events, 0, 1));
@@ -78,9 +78,19 @@ export async function createWhole(
         [tenant, id],
       );
       const [made] = await run(
-        `insert into ${s}.sessions (tenant, id, made, next_seq, bytes, open_turn, summary, incarnation)
-         values ($1, $2, true, $3, $4, $5, $6, $7) on conflict do nothing returning 1`,
-        [tenant, id, read.length, bytes.length, facts.openTurn ?? null, summary, engine.identity.incarnation],
+        `insert into ${s}.sessions (tenant, id, made, next_seq, bytes, open_turn, summary, incarnation, modified_at)
+         values ($1, $2, true, $3, $4, $5, $6, $7, coalesce(to_timestamp($8::float8 / 1000), clock_timestamp()))
+         on conflict do nothing returning 1`,
+        [
+          tenant,
+          id,
+          read.length,
+          bytes.length,
+          facts.openTurn ?? null,
+          summary,
+          engine.identity.incarnation,
+          modifiedAt ?? null,
+        ],
       );
       if (made === undefined) throw sessionExists(id);
       await insertRows(run, s, { tenant, id, lines: bytes, blobs });

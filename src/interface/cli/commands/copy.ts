@@ -34,7 +34,10 @@ export function copyCommand(terminal: Terminal, finish: Finish): Command {
   )
     .option("--to <place>", "copy to this PostgreSQL database, or to the files of this machine: files")
     .option("--from <place>", "copy from there instead")
-    .option("--all", "copy every session; those that cannot be copied are named at the end")
+    .option(
+      "--all",
+      "copy every session but those of tenants; those that cannot be copied are named at the end",
+    )
     .option("--move", "remove each session where it was, after the copy was read back and compared")
     .addHelpText(
       "after",

@@ -48,12 +48,14 @@ function addressFrom(text: string): URL {
 
 async function problemOf(address: URL): Promise<string | undefined> {
   let answer: Response;
+  let text: string;
   try {
     answer = await fetch(address, { redirect: "error", signal: AbortSignal.timeout(ANSWER_MS) });
+    text = await answer.text();
   } catch {
     return `no server answers at ${inertLine(address.origin, 200)}`;
   }
-  const body = tryParseJson((await answer.text()).slice(0, 1000));
+  const body = tryParseJson(text.slice(0, 1000));
   if (answer.ok && isObject(body) && body["ok"] === true) return undefined;
   const word = isObject(body) && typeof body["why"] === "string" ? body["why"] : undefined;
   if (word === undefined) return `${inertLine(address.origin, 200)} is no throughline server`;

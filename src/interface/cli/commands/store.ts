@@ -103,6 +103,7 @@ async function verify(flags: VerifyFlags, terminal: Terminal): Promise<number> {
     signal: stop.signal,
     onProgress: (done, all) => progress.tell(done, all, "sessions checked"),
   });
+  let repairable = false;
   for (;;) {
     const next = await damages.next();
     progress.clear();
@@ -112,13 +113,14 @@ async function verify(flags: VerifyFlags, terminal: Terminal): Promise<number> {
       const outcome = damaged === 0 ? "nothing is damaged" : amount(damaged, "damaged session");
       const stopped = stop.signal.aborted ? "stopped early: " : "";
       terminal.stdout.write(`${stopped}checked ${what}: ${outcome}\n`);
-      if (damaged > 0)
+      if (repairable)
         terminal.stderr.write(
           "throughline repair SESSION saves the undamaged part of a session to a new one\n",
         );
       return end() ?? (damaged === 0 ? EXIT.ok : EXIT.turnFailed);
     }
     const { tenant, session, seq, problem } = next.value;
+    repairable ||= tenant === ""; // repair works on the sessions of no other tenant
     const whose = tenant === "" ? "" : ` of tenant ${inertLine(tenant, 100)}`;
     const where = seq === undefined ? "" : ` at event ${seq}`;
     terminal.stdout.write(`${inertLine(session, 64)}${whose}${where}: ${inertLine(problem, 300)}\n`);
