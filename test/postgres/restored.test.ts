@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 
 import { createAgent, emulator } from "../../src/index.ts";
 import type { Store } from "../../src/runtime/log/index.ts";
-import { migrateStore, postgresStore } from "../../src/runtime/postgres/index.ts";
+import { migrateStore, postgresStore, storeStatus } from "../../src/runtime/postgres/index.ts";
 import { startStandby } from "../chaos/standby.ts";
 import { afterTest } from "../support/clean-up.ts";
 import { startPgProxy } from "../support/pg-proxy.ts";
@@ -242,6 +242,7 @@ test("a standby that was read before its promotion is known for another database
   afterTest(() => store.close());
   expect((await openToRead(store)).events).toHaveLength(1);
   expect(await codeOf(store.open("s1", { mode: "write" }))).toBe("store_no_rights");
+  expect(await storeStatus(engine(store))).toMatchObject({ noticesRestore: false, sessions: { count: 1 } });
   await primary.stop("immediate");
   await standby.promote();
   const next = await openToWrite(store);

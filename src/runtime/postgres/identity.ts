@@ -72,7 +72,7 @@ export class Identity {
   async compare(row: Row): Promise<string> {
     assertVersions(row);
     const known = String(row["incarnation"]);
-    const marks = await this.marks();
+    const marks = await this.#readMarks();
     if (marks === undefined) return (this.#incarnation = known);
     const { systemId, timeline } = marks;
     if (row["system_id"] === null) {
@@ -99,7 +99,17 @@ export class Identity {
     return row;
   }
 
+  /** Undefined as well for a standby, which has them only once it is promoted. */
   async marks(): Promise<ServerMarks | undefined> {
+    try {
+      return await this.#readMarks();
+    } catch (error) {
+      if (stateOf(error) !== IN_RECOVERY) throw error;
+      return undefined;
+    }
+  }
+
+  async #readMarks(): Promise<ServerMarks | undefined> {
     if (this.#marksHidden) return undefined;
     try {
       const [row] = await this.#connections.ask(MARKS, []);
