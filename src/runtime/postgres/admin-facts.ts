@@ -1,11 +1,12 @@
 /** What `throughline doctor` looks at in a database: what the server is and allows, and what its nodes left behind. */
 
-import { ALIVE, hintsOf, TABLES } from "./admin-status.ts";
+import { hintsOf, TABLES } from "./admin-status.ts";
 import type { Engine } from "./engine.ts";
 import type { HintState } from "./hints.ts";
 import type { Row } from "./lane.ts";
 import { quoted } from "./migrate.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
+import { ALIVE } from "./statements.ts";
 
 /** What can be told of any server, whatever is wrong with its tables. */
 export interface ServerFacts {

@@ -5,9 +5,9 @@
  */
 
 import { claim, deleteRows, inTransaction } from "./admin-session.ts";
-import { ALIVE } from "./admin-status.ts";
 import type { Engine } from "./engine.ts";
 import { quoted } from "./migrate.ts";
+import { ALIVE } from "./statements.ts";
 
 export interface PruneOptions {
   readonly olderThanMs: number;

@@ -1,8 +1,8 @@
 /** Tells a store that its database was restored, where the server does not show it (docs/store-postgres.md). */
 
-import { ALIVE } from "./admin-status.ts";
 import type { Engine } from "./engine.ts";
 import { quoted } from "./migrate.ts";
+import { ALIVE } from "./statements.ts";
 
 export interface Restored {
   /** The store noticed it by itself, a moment ago. */

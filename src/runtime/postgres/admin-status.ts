@@ -5,6 +5,7 @@ import type { HintState } from "./hints.ts";
 import type { Row } from "./lane.ts";
 import { quoted } from "./migrate.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
+import { ALIVE } from "./statements.ts";
 
 export interface NodeStatus {
   readonly name: string;
@@ -59,9 +60,6 @@ export const TABLES = [
   "tokens",
   "login_codes",
 ] as const;
-
-/** A node lives while its lease runs, and only in the incarnation in which it began. */
-export const ALIVE = "coalesce(n.lease_until > clock_timestamp() and n.incarnation = st.incarnation, false)";
 
 export async function storeStatus(engine: Engine): Promise<StoreStatus> {
   await engine.identity.check();

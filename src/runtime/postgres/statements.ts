@@ -13,7 +13,7 @@ export type Statements = ReturnType<typeof statementsFor>;
 const BACKOFF = "case s.takeovers when 0 then interval '10 s' else interval '60 s' end";
 
 /** A node lives while its lease runs, judged by the database, and only in the incarnation in which it began. */
-const ALIVE = "coalesce(n.lease_until > clock_timestamp() and n.incarnation = st.incarnation, false)";
+export const ALIVE = "coalesce(n.lease_until > clock_timestamp() and n.incarnation = st.incarnation, false)";
 
 /**
  * Inside a turn the time of a session changes once a second at most. It is part of an index, and an update that changes
