@@ -88,7 +88,7 @@ const list = [
     find: "      this.#models ?? null,\n      leaseMs,\n",
     replace: "      this.#models ?? null,\n      leaseMs + (this.#clock.now() - Date.now()),\n",
     test: "lease",
-    named: "a node whose clock is wrong by",
+    named: "a node whose clock is an hour",
   },
   {
     what: "an expired lease is renewed",
@@ -198,7 +198,7 @@ const list = [
   {
     what: "a node that wakes beyond its lease says that there is no such turn",
     file: "src/access/server/turn-promises.ts",
-    find: "      await hosted.assertCurrent(session);\n",
+    find: "      await assertCurrent(hosted, session);\n",
     replace: "",
     test: "stopped-nodes",
     named: "a node that is stopped while it looks for a turn",

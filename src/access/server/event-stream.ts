@@ -43,7 +43,7 @@ export async function streamEvents(
   counters: StreamCounters,
 ): Promise<void> {
   // Before anything is written: a session that cannot be opened is an ordinary error, not a broken stream.
-  const state = await hosted.stateFrame();
+  const state = await hosted.state.frame();
   response.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" });
   response.write(`retry: ${RECONNECT_MS}\n\n`);
   const client = new EventClient(hosted, response, after, counters);
@@ -179,7 +179,7 @@ class EventClient {
     setImmediate(() => {
       this.#stateWanted = false;
       if (this.#gone || this.#hosted.gone) return;
-      this.#hosted.stateFrame().then(
+      this.#hosted.state.frame().then(
         (state) => this.#sendState(state),
         () => undefined, // it can no longer be opened; the stream itself reports that
       );

@@ -4,7 +4,6 @@
  * and a session that a terminal writes is shown by following its file.
  */
 
-import type { SessionState } from "../../base/api/index.ts";
 import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
 import type { SharedStore, Waiting } from "../../runtime/log/index.ts";
@@ -12,7 +11,7 @@ import { readFacts, type Session } from "../../runtime/session/index.ts";
 import { HostedInbox } from "./hosted-inbox.ts";
 import type { Attached, HostedParts } from "./hosted-parts.ts";
 import { HostedTurns } from "./hosted-turns.ts";
-import { type Elsewhere, NOWHERE_ELSE, type StateFrame, stateFrameOf, stateOf } from "./session-state.ts";
+import { HostedState } from "./session-state.ts";
 
 /** How long to wait before asking again for a session that another process writes. */
 const LOCKED_MS = 100;
@@ -21,6 +20,7 @@ export class HostedSession {
   readonly #parts: HostedParts;
   readonly waiting: Waiting;
   readonly turns: HostedTurns;
+  readonly state: HostedState;
   /** Undefined if no other machine shares the store. */
   readonly #inbox: HostedInbox | undefined;
   readonly #listeners = new Set<() => void>();
@@ -32,7 +32,6 @@ export class HostedSession {
   /** Serializes opening and closing. */
   #turnstile: Promise<unknown> = Promise.resolve();
   #facts: SessionFacts;
-  #stateFrame: Promise<StateFrame> | undefined;
   #uses = 0;
   #lastUse: number;
   /** Viewing a session does not keep other processes from writing it. */
@@ -56,6 +55,13 @@ export class HostedSession {
     const { shared } = parts.store;
     const factsOf = (session: Session): Promise<SessionFacts> => this.factsOf(session);
     const { turns, waiting } = this;
+    this.state = new HostedState({
+      ...parts,
+      shared,
+      turns,
+      factsOf,
+      withSession: (work) => this.withSession("read", work),
+    });
     this.#inbox = shared && new HostedInbox({ ...parts, shared, turns, waiting, factsOf });
     this.#lastUse = parts.clock.monotonic();
     this.#lastWrite = this.#lastUse;
@@ -140,20 +146,6 @@ export class HostedSession {
     return this.#parts.store.shared;
   }
 
-  /**
-   * Rejects if another node may have gone on with the session. A process that was stopped for longer than its lease does
-   * not know that yet, and what it has in memory is old.
-   */
-  async assertCurrent(session: Session): Promise<void> {
-    if (session.access === "read") return;
-    await this.shared?.confirmLease();
-    if (session.writer === "live") return;
-    throw codedError(
-      "session_fenced",
-      `another node may have gone on with session "${this.id}". Send the request again`,
-    );
-  }
-
   /** Something was admitted to this session, which this node holds: begins the turns and carries out the commands. */
   async hear(): Promise<void> {
     await this.#exclusive(async () => {
@@ -180,40 +172,6 @@ export class HostedSession {
     } finally {
       this.#isNew = false;
     }
-  }
-
-  state(): Promise<SessionState> {
-    return this.withSession("read", async (session) => {
-      // Only a session that nobody writes, or that another node writes, is looked up.
-      const isElsewhere = session.interrupted || (session.access === "read" && session.writer === "live");
-      const elsewhere = isElsewhere ? await this.#elsewhere() : NOWHERE_ELSE;
-      return stateOf(session, this.turns, await this.factsOf(session), elsewhere);
-    });
-  }
-
-  /** Whether another node goes on with the session without being asked. */
-  async wakes(): Promise<boolean> {
-    return (await this.#elsewhere()).wakes;
-  }
-
-  async #elsewhere(): Promise<Elsewhere> {
-    if (this.shared === undefined) return NOWHERE_ELSE;
-    const { holder, takesCommands, wakes } = await this.shared.holderOf(this.id);
-    return {
-      wakes: wakes && this.#parts.onNodeLoss === "resume",
-      takesCommands: holder === undefined || takesCommands,
-    };
-  }
-
-  /** For all followers: computed and serialized once per change, however many there are. */
-  stateFrame(): Promise<StateFrame> {
-    if (this.#stateFrame !== undefined) return this.#stateFrame;
-    const made = this.state().then(stateFrameOf);
-    this.#stateFrame = made;
-    made.catch(() => {
-      if (this.#stateFrame === made) this.#stateFrame = undefined; // the next caller tries again
-    });
-    return made;
   }
 
   /** The log only grows, so earlier events are not counted again. */
@@ -432,7 +390,7 @@ export class HostedSession {
   }
 
   #changed(): void {
-    this.#stateFrame = undefined;
+    this.state.changed();
     for (const listener of this.#listeners) listener();
   }
 }

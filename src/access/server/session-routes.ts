@@ -49,10 +49,10 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       await host.discard(hosted);
       throw error;
     }
-    return c.json(await hosted.state(), 201);
+    return c.json(await hosted.state.now(), 201);
   });
 
-  app.get("/api/sessions/:id", async (c) => c.json(await (await hostedOf(parts, c)).state()));
+  app.get("/api/sessions/:id", async (c) => c.json(await (await hostedOf(parts, c)).state.now()));
 
   app.delete("/api/sessions/:id", async (c) => {
     await hostOf(parts, c).remove(c.req.param("id"));
@@ -136,7 +136,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       await made.close(); // the host opens it like any other
       return made.id;
     });
-    return c.json(await (await hostOf(parts, c).get(child)).state(), 201);
+    return c.json(await (await hostOf(parts, c).get(child)).state.now(), 201);
   });
 
   /** A change that answers with the resulting state of the session. */
@@ -147,7 +147,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       body.done();
       const waitMs = hosted.shared === undefined ? 0 : LOCKED_MS;
       await hosted.withSession("write", (session) => work(session, hosted), { waitMs });
-      return c.json(await hosted.state());
+      return c.json(await hosted.state.now());
     });
   }
 }

@@ -2,7 +2,9 @@
 
 import type { SessionState } from "../../base/api/index.ts";
 import type { SessionFacts } from "../../runtime/facts/index.ts";
+import type { SharedStore } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
+import type { OnNodeLoss } from "./hosted-inbox.ts";
 import type { HostedTurns } from "./hosted-turns.ts";
 
 /** The state as a frame of a stream. */
@@ -12,17 +14,77 @@ export interface StateFrame {
   readonly bytes: Buffer;
 }
 
+export interface HostedStateParts {
+  readonly id: string;
+  readonly shared: SharedStore | undefined;
+  readonly onNodeLoss: OnNodeLoss;
+  readonly turns: HostedTurns;
+  readonly factsOf: (session: Session) => Promise<SessionFacts>;
+  /** Runs the work with the session open. */
+  readonly withSession: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+}
+
+export class HostedState {
+  readonly #parts: HostedStateParts;
+  #frame: Promise<StateFrame> | undefined;
+
+  constructor(parts: HostedStateParts) {
+    this.#parts = parts;
+  }
+
+  now(): Promise<SessionState> {
+    const { turns, factsOf, withSession } = this.#parts;
+    return withSession(async (session) => {
+      // Only a session that nobody writes, or that another node writes, is looked up.
+      const isElsewhere = session.interrupted || (session.access === "read" && session.writer === "live");
+      const elsewhere = isElsewhere ? await this.#elsewhere() : NOWHERE_ELSE;
+      return stateOf(session, turns, await factsOf(session), elsewhere);
+    });
+  }
+
+  /** For all followers: computed and serialized once per change, however many there are. */
+  frame(): Promise<StateFrame> {
+    if (this.#frame !== undefined) return this.#frame;
+    const made = this.now().then(stateFrameOf);
+    this.#frame = made;
+    made.catch(() => {
+      if (this.#frame === made) this.#frame = undefined; // the next caller tries again
+    });
+    return made;
+  }
+
+  /** Whether another node goes on with the session without being asked. */
+  async wakes(): Promise<boolean> {
+    return (await this.#elsewhere()).wakes;
+  }
+
+  /** The next frame is computed anew. */
+  changed(): void {
+    this.#frame = undefined;
+  }
+
+  async #elsewhere(): Promise<Elsewhere> {
+    const { id, shared, onNodeLoss } = this.#parts;
+    if (shared === undefined) return NOWHERE_ELSE;
+    const { holder, takesCommands, wakes } = await shared.holderOf(id);
+    return {
+      wakes: wakes && onNodeLoss === "resume",
+      takesCommands: holder === undefined || takesCommands,
+    };
+  }
+}
+
 /** What other nodes do with the session, in a store that several machines share. */
-export interface Elsewhere {
+interface Elsewhere {
   /** Another node goes on with the interrupted turn without being asked. */
   readonly wakes: boolean;
   /** The node that writes it takes turns and commands from this one. */
   readonly takesCommands: boolean;
 }
 
-export const NOWHERE_ELSE: Elsewhere = { wakes: false, takesCommands: false };
+const NOWHERE_ELSE: Elsewhere = { wakes: false, takesCommands: false };
 
-export function stateOf(
+function stateOf(
   session: Session,
   { running, waiting }: HostedTurns,
   { cwd, costUsd }: SessionFacts,
@@ -49,7 +111,7 @@ export function stateOf(
   };
 }
 
-export function stateFrameOf(state: SessionState): StateFrame {
+function stateFrameOf(state: SessionState): StateFrame {
   const { lastSeq: _lastSeq, ...rest } = state;
   return {
     key: JSON.stringify(rest),

@@ -98,7 +98,7 @@ export async function cancelTurn(hosted: HostedSession, turn: string | undefined
 function isLeftOpen(hosted: HostedSession, turn: string | undefined): Promise<boolean> {
   return hosted.withSession("read", async (session) => {
     const { openTurn } = await hosted.factsOf(session);
-    return session.interrupted && (turn ?? openTurn) === openTurn && (await hosted.wakes());
+    return session.interrupted && (turn ?? openTurn) === openTurn && (await hosted.state.wakes());
   });
 }
 

@@ -155,7 +155,7 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     // For a session held here, memory knows the waiting turns, except those that could not begin.
     const waiting = (list ?? (await hosted.waiting.list())).find((one) => one.turn === turn);
     if (waiting === undefined) {
-      await hosted.assertCurrent(session);
+      await assertCurrent(hosted, session);
       return undefined;
     }
     if (list === undefined || session.writer === "none") hosted.owes(); // no other process will begin it
@@ -164,6 +164,20 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
       differsFrom: async (now) => differenceOf(now, waiting.request as unknown as TurnRequest),
     };
   });
+}
+
+/**
+ * Rejects if another node may have gone on with the session. A process that was stopped for longer than its lease does
+ * not know that yet, and what it has in memory is old.
+ */
+async function assertCurrent({ id, shared }: HostedSession, session: Session): Promise<void> {
+  if (session.access === "read") return;
+  await shared?.confirmLease();
+  if (session.writer === "live") return;
+  throw codedError(
+    "session_fenced",
+    `another node may have gone on with session "${id}". Send the request again`,
+  );
 }
 
 /** What this process knows of a turn. A turn that it has not ended is its own only while it writes the session. */
@@ -182,7 +196,7 @@ async function stateInLog(
   const { turn, firstSeq, lastSeq, end } = facts;
   // Work that runs here without being requested as a turn is a compaction, or continues after one.
   const runs = session.access === "read" ? session.writer === "live" : session.busy && open === turn;
-  if (end === undefined && (runs || (open === turn && (await hosted.wakes()))))
+  if (end === undefined && (runs || (open === turn && (await hosted.state.wakes()))))
     return { turn, state: "running", firstSeq };
   return { turn, state: "done", firstSeq, result: resultOf(facts), lastSeq };
 }

@@ -11,6 +11,11 @@ export interface OutputFormat {
   validate(text: string): Promise<InputVerdict>;
 }
 
+/** The format of a turn that may have a schema. */
+export function formatOf(schema: OutputSchema | undefined): OutputFormat | undefined {
+  return schema === undefined ? undefined : createOutputFormat(schema);
+}
+
 export function createOutputFormat(schema: OutputSchema): OutputFormat {
   const { parameters, validate } = toInputSchema(schema, (problem, cause) =>
     codedError("schema_invalid", `The output schema cannot be used: ${ofItself(problem)}.`, cause),

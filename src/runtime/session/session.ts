@@ -44,7 +44,7 @@ import {
 import { toContent } from "./input.ts";
 import { keptSteps } from "./kept-steps.ts";
 import { knownPrices } from "./known-prices.ts";
-import { createOutputFormat, type OutputFormat } from "./output-schema.ts";
+import { formatOf } from "./output-schema.ts";
 import { switchPreview } from "./previews.ts";
 import { RESTORED, STORE_RESTORED } from "./restored.ts";
 import { SessionView } from "./session-view.ts";
@@ -396,8 +396,4 @@ export class LocalSession extends SessionView implements Session {
     const title = this.title === undefined ? this.#redact(titleOf(input)) : "";
     return title === "" ? [] : [{ type: "title", title }];
   }
-}
-
-function formatOf(output: OutputSchema | undefined): OutputFormat | undefined {
-  return output === undefined ? undefined : createOutputFormat(output);
 }
