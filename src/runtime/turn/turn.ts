@@ -90,14 +90,15 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   // would be the first event of a session that never started.
   if (!begun && (tooLarge || ending.error?.code === "event_invalid")) return outcome;
   const { lostBy } = context.live;
-  if (lostBy !== undefined && outcome.status !== "failed") return { ...outcome, ...refusedBy(lostBy) };
-  if (lostBy !== undefined) return outcome;
+  const refused = (error: unknown): TurnOutcome =>
+    outcome.status === "failed" ? outcome : { ...outcome, ...refusedBy(error) };
+  if (lostBy !== undefined) return refused(lostBy);
   try {
     if (tooLarge) await settleOpenCalls(context);
     await context.live.append([end], { durable: true, turn: "end" });
     return outcome;
   } catch (error) {
-    return outcome.status === "failed" ? outcome : { ...outcome, ...refusedBy(error) };
+    return refused(error);
   }
 }
 
