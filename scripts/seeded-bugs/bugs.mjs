@@ -172,7 +172,7 @@ export const bugs = [
   },
   {
     what: "a Host that only begins like ours is accepted",
-    file: "src/access/server/gate.ts",
+    file: "src/access/gate/request-checks.ts",
     find: "(hosts.has(host) ||",
     replace: '([...hosts].some((one) => host.startsWith(one.split(":")[0] ?? one)) ||',
     tests: ["test/server/gate.test.ts"],
@@ -250,7 +250,7 @@ export const bugs = [
   },
   {
     what: "a request without a valid key counts as owed an answer",
-    file: "src/access/server/connections.ts",
+    file: "src/access/gate/connections.ts",
     find: "    if (asked > this.#limits.pipelined) socket.destroy();\n",
     replace:
       "    if (asked > this.#limits.pipelined) socket.destroy();\n    this.admit({ socket }, response);\n",

@@ -8,6 +8,7 @@ export const WINGS: Readonly<Record<string, readonly string[]>> = {
   runtime: ["base", "emulator"],
   access: ["base", "runtime"],
   diagnostics: ["base", "runtime"],
+  proxy: ["access/gate", "base", "diagnostics/check", "runtime/providers", "runtime/rules", "runtime/wire"],
   interface: ["access/client", "base", "runtime/facts"],
 };
 
@@ -33,7 +34,14 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     compaction: ["fold", "providers", "turn"],
     session: ["compaction", "facts", "fold", "log", "models", "providers", "tools", "turn"],
   },
-  access: { client: [], server: [] },
+  access: { client: [], gate: [], server: ["gate"] },
   diagnostics: { check: [], conform: [], import: ["check"], trace: [] },
+  proxy: {
+    marks: [],
+    ledger: ["marks"],
+    restore: ["ledger", "marks"],
+    heal: ["ledger", "marks", "restore"],
+    relay: ["heal", "ledger", "marks", "restore"],
+  },
   interface: { config: [], fragments: [], tui: ["fragments"], web: ["fragments"] },
 };

@@ -5,15 +5,14 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-import { codeOf } from "../../base/support/index.ts";
+import { answerMalformedRequests, type Connections } from "../gate/index.ts";
 import { answerEarly } from "./answer-early.ts";
-import type { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import {
-  type Denial,
   type GateRules,
   isOpen,
   judge,
+  type KeyDenial,
   type KnownKey,
   STORE_AWAY,
   TOO_MANY_REQUESTS,
@@ -66,11 +65,7 @@ export function openDoor(
     awaitContinue(request, response); // continued only when a route reads the body
     void take(request, response);
   });
-  server.on("clientError", (error, socket) => {
-    // Not left half open: a client that sends malformed requests would not close its half either.
-    if (socket.writable) socket.end(answerTo(error), () => socket.destroy());
-    else socket.destroy();
-  });
+  answerMalformedRequests(server);
 }
 
 /** A key that cannot be looked up is neither right nor wrong. */
@@ -86,21 +81,10 @@ async function inTime(verdict: Promise<Verdict>, ms: number): Promise<Verdict> {
   }
 }
 
-const NOT_REQUESTS: ReadonlyMap<string | undefined, string> = new Map([
-  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
-  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
-]);
-
-/** Answers malformed requests, requests that never end, and oversized headers. */
-function answerTo(error: Error): string {
-  const line = NOT_REQUESTS.get(codeOf(error)) ?? "400 Bad Request";
-  return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
-}
-
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: Denial,
+  refusal: KeyDenial,
   { wrongKeys, limits }: DoorParts["parts"],
 ): void {
   const wait = refusal.wrongKey === true ? wrongKeys.add() : undefined;

@@ -1,25 +1,18 @@
 /**
- * How much of the server a client, or a stranger without a key, may use. All limits are in one
- * place and are options of the server, so that tests reach them with a few sockets and milliseconds.
+ * How much of the server a client, or a stranger without a key, may use. All limits are options of the server, so that
+ * tests reach them with a few sockets and milliseconds. Those of its connections are declared in access/gate.
  */
 
+import { CONNECTION_LIMITS, type ConnectionLimits } from "../gate/index.ts";
+
 /** How much of the server a client may use. Times are in milliseconds; docs/api.md lists the defaults. */
-export interface ServerLimits {
+export interface ServerLimits extends ConnectionLimits {
   /** How long the header of a request may take to arrive, and how long a silent connection may last. */
   readonly headMs: number;
   /** How long a whole request may take to arrive. Streams are answers: they last as long as their client. */
   readonly requestMs: number;
   /** The largest header of a request. */
   readonly headBytes: number;
-  /**
-   * Open connections. One more replaces the oldest that never had an accepted request, or else the one idle longest. A
-   * connection is safe only while a request with a valid key waits on it for its answer.
-   */
-  readonly connections: number;
-  /** Pending requests on one connection. */
-  readonly pipelined: number;
-  /** How long a request without a valid key (a login, or a refused one) has for its body and its answer. */
-  readonly strangerMs: number;
   /** The largest body of a login: a code, with room for whitespace around it. */
   readonly strangerBytes: number;
   /** How much of a refused body is read and dropped, so that its sender can read the refusal. */
@@ -46,9 +39,7 @@ export const SERVER_LIMITS: ServerLimits = {
   headMs: 10_000,
   requestMs: 30_000,
   headBytes: 16 * 1024,
-  connections: 2000,
-  pipelined: 32,
-  strangerMs: 5000,
+  ...CONNECTION_LIMITS,
   strangerBytes: 4096,
   lingerBytes: 64 * 1024 * 1024,
   lingerMs: 20_000,

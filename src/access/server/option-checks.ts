@@ -14,8 +14,8 @@ import {
   type OptionChecks,
 } from "../../base/support/index.ts";
 import { aStore } from "../../runtime/session/index.ts";
+import { anOrigin } from "../gate/index.ts";
 import type { ServerLimits } from "./limits.ts";
-import { anOrigin } from "./server-address.ts";
 import type { ServerOptions } from "./start-server.ts";
 
 const anAgent: OptionCheck = (value) =>

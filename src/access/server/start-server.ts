@@ -18,10 +18,10 @@ import {
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Grant, Store } from "../../runtime/log/index.ts";
 import type { Agent } from "../../runtime/session/index.ts";
+import { bracketed, Connections, hostNames, listen, originIn } from "../gate/index.ts";
 import { AccessKeys } from "./access-keys.ts";
 import { createApp } from "./app.ts";
 import { Claimer } from "./claimer.ts";
-import { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import { bundleExport, type ExportSession } from "./exported.ts";
@@ -36,7 +36,6 @@ import { findPage } from "./page.ts";
 import { PeerModels } from "./peer-models.ts";
 import { LoopDelay, Readiness } from "./readiness.ts";
 import { seldom } from "./seldom.ts";
-import { bracketed, hostNames, listen, originIn } from "./server-address.ts";
 import { serverMetrics } from "./server-metrics.ts";
 import { SessionHost } from "./session-host.ts";
 import { TenantHosts } from "./tenant-hosts.ts";
@@ -106,6 +105,7 @@ export interface RunningServer {
   close(options?: { readonly drainMs?: number | undefined }): Promise<void>;
 }
 
+const DEFAULT_PORT = 4319;
 /** How many turns a node runs at once before it leaves those of dead nodes to others. */
 const MOST_TURNS = 64;
 const RELEASE_MS = 5000;
@@ -152,7 +152,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   const connections = new Connections(server, limits);
-  const { host: address, port } = await listen(server, options);
+  const { host: address, port } = await listen(server, options, DEFAULT_PORT);
 
   const hosts = new TenantHosts(
     store,

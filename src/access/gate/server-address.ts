@@ -1,4 +1,4 @@
-/** Where the server listens, and under which names it answers. */
+/** Where a server listens, and under which names it answers. */
 
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,17 +11,16 @@ import {
   type ThroughlineError,
 } from "../../base/support/index.ts";
 
-const DEFAULT_PORT = 4319;
 /** Connections the system holds until we accept them. With Node's 511, a burst makes clients wait a second to retry. */
 const BACKLOG = 4096;
 
+/** On loopback, unless its caller names another address. Port 0 selects any free port. */
 export async function listen(
   server: Server,
-  {
-    host = "127.0.0.1",
-    port = DEFAULT_PORT,
-  }: { readonly host?: string | undefined; readonly port?: number | undefined },
+  options: { readonly host?: string | undefined; readonly port?: number | undefined },
+  defaultPort: number,
 ): Promise<{ readonly host: string; readonly port: number }> {
+  const { host = "127.0.0.1", port = defaultPort } = options;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(listenFailed(error, host, port)));
     server.listen({ host, port, backlog: BACKLOG }, resolve);

@@ -1,7 +1,7 @@
 /**
- * The server's open sockets, and which of them may be closed to make room. Node's own connection limit shuts out the
+ * A server's open sockets, and which of them may be closed to make room. Node's own connection limit shuts out the
  * latest arrival: a few thousand sockets that never finish a request (slowloris) would lock out the owner. Here only
- * one thing protects a connection: a request on it that passed the gate with a valid key and waits for its answer.
+ * one thing protects a connection: a request on it that the server accepted and that waits for its answer.
  * Anything a stranger can do (send nothing, half a header, half a login, a refused body that never ends) leaves a
  * connection that the next newcomer can replace.
  *
@@ -12,9 +12,20 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-import type { ServerLimits } from "./limits.ts";
+/** Times are in milliseconds. */
+export interface ConnectionLimits {
+  /**
+   * Open connections. One more replaces the oldest that never had an accepted request, or else the one idle longest. A
+   * connection is safe only while an accepted request waits on it for its answer.
+   */
+  readonly connections: number;
+  /** Pending requests on one connection. */
+  readonly pipelined: number;
+  /** How long a request that is not accepted (a login, or a refused one) has for its body and its answer. */
+  readonly strangerMs: number;
+}
 
-type Limits = Pick<ServerLimits, "connections" | "pipelined" | "strangerMs">;
+export const CONNECTION_LIMITS: ConnectionLimits = { connections: 2000, pipelined: 32, strangerMs: 5000 };
 
 export class Connections {
   /**
@@ -28,12 +39,12 @@ export class Connections {
   readonly #served = new Map<Socket, number>();
   /** Pending requests of any kind per connection. */
   readonly #asked = new WeakMap<Socket, number>();
-  readonly #limits: Limits;
+  readonly #limits: ConnectionLimits;
   #round = 0;
   #clearing = false;
   #closing = false;
 
-  constructor(server: Server, limits: Limits) {
+  constructor(server: Server, limits: ConnectionLimits) {
     this.#limits = limits;
     server.on("connection", (socket: Socket) => {
       if (this.#isFull) {
@@ -61,7 +72,7 @@ export class Connections {
     if (asked > this.#limits.pipelined) socket.destroy();
   }
 
-  /** The request carried a valid key, so its connection stays until it is answered. */
+  /** The request is accepted, so its connection stays until it is answered. */
   admit({ socket }: IncomingMessage, response: ServerResponse): void {
     const served = this.#served.get(socket) ?? 0;
     if (served === 0 && this.#isFull) socket.destroy();
@@ -71,7 +82,7 @@ export class Connections {
     response.on("close", () => this.#release(socket));
   }
 
-  /** The request carried no valid key. Its body and answer have a short time, then its socket is closed. */
+  /** The request is not accepted. Its body and answer have a short time, then its socket is closed. */
   limit(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const deadline = setTimeout(() => socket.destroy(), this.#limits.strangerMs);
