@@ -6,10 +6,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
+import { frameOpen, LF, splitLines } from "../../src/base/files/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore, openai } from "../../src/index.ts";
 import { salvageLog, writeSession } from "../../src/runtime/log/index.ts";
-import { frameOpen, LF, splitLines } from "../../src/runtime/log/line-framing.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { scripted } from "../emulator/emulator-client.ts";
 import { calls, echoTool, impatientClock, KEY, says, thought } from "../failures/harness.ts";

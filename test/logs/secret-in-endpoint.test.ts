@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 
 import { fileStore } from "../../src/index.ts";
 import { toLine } from "../../src/inspect.ts";
-import { checkedLine, frameOpen, splitLines } from "../../src/runtime/log/line-framing.ts";
+import { checkedLine, frameOpen, splitLines } from "../../src/base/files/index.ts";
 import { newPlace, type Place, run } from "../cli/harness.ts";
 import { served } from "../server/server-fixture.ts";
 import { type Expected, expectedOf } from "../support/earlier-logs.ts";

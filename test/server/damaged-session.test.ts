@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { fileStore } from "../../src/index.ts";
-import { frameOpen } from "../../src/runtime/log/line-framing.ts";
+import { frameOpen } from "../../src/base/files/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { ask, served } from "./server-fixture.ts";
 

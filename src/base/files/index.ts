@@ -1,5 +1,14 @@
 /** Files that are complete or absent, and durable when the call returns. */
 
+export {
+  checkedLine,
+  checkedText,
+  frameOpen,
+  LF,
+  type RawLine,
+  splitLines,
+  SUM_BYTES,
+} from "./checked-lines.ts";
 export { isThere } from "./is-there.ts";
 export { readText } from "./read-text.ts";
 export { fileProblem, openToAppend, readRegularFile, systemError } from "./regular-file.ts";

@@ -7,8 +7,9 @@
 import { createHash } from "node:crypto";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
+import { checkedLine, frameOpen, type RawLine, splitLines } from "../../base/files/index.ts";
 import { isObject, type JsonObject, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
-import { assertFormat, checkedLine, frameOpen, type RawLine, scanLines, splitLines } from "./line-framing.ts";
+import { assertFormat, scanLines } from "./line-framing.ts";
 import type { Log } from "./log.ts";
 
 export interface SessionBundle {

@@ -15,9 +15,10 @@ import {
   parseLine,
   type ResponseStart,
 } from "../../base/events/index.ts";
+import { checkedLine, frameOpen, LF, splitLines } from "../../base/files/index.ts";
 import { type Clock, codedError, mapStrings, systemClock } from "../../base/support/index.ts";
 import type { SessionBundle } from "./bundle.ts";
-import { checkedLine, frameLine, frameOpen, LF, splitLines } from "./line-framing.ts";
+import { frameLine } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
 
 /** Returns the text without the secret, or the same text if it holds none. */

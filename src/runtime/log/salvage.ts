@@ -11,9 +11,10 @@ import {
   type ResponseStart,
   parseCheckedLine,
 } from "../../base/events/index.ts";
+import { checkedLine, LF, splitLines } from "../../base/files/index.ts";
 import { type Clock, codedError, messageOf, systemClock } from "../../base/support/index.ts";
 import { readable, startsOf, withoutReasoning } from "./erase.ts";
-import { assertFormat, checkedLine, frameLine, LF, splitLines } from "./line-framing.ts";
+import { assertFormat, frameLine } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
 
 /** A range of the file that is not in the copy. */

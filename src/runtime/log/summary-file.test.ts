@@ -23,10 +23,10 @@ import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/contracts/file-fixture.ts";
+import { frameOpen } from "../../base/files/index.ts";
 import { createAgent, emulator } from "../../index.ts";
 import type { StoredSummary } from "../facts/index.ts";
 import { fileStore } from "./file-store.ts";
-import { frameOpen } from "./line-framing.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { Log, StoredSession } from "./log.ts";
 import { readSummary, stateOfLog, writeSummary } from "./summary-file.ts";

@@ -4,9 +4,9 @@
  */
 
 import type { Origin, Usage } from "../../base/events/index.ts";
+import { checkedLine, frameOpen } from "../../base/files/index.ts";
 import { isObject, type JsonObject, numberOf, stringOf, tryParseJson } from "../../base/support/index.ts";
 import type { Spent, StoredSummary } from "../facts/index.ts";
-import { checkedLine, frameOpen } from "./line-framing.ts";
 
 /** Changes with every append, and whenever another file replaces the log. */
 export interface LogState {

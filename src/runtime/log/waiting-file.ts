@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-import { fileProblem, readRegularFile } from "../../base/files/index.ts";
+import { checkedLine, fileProblem, frameOpen, readRegularFile, splitLines } from "../../base/files/index.ts";
 import {
   codeOf,
   isObject,
@@ -25,7 +25,6 @@ import {
   ThroughlineError,
   tryParseJson,
 } from "../../base/support/index.ts";
-import { checkedLine, frameOpen, splitLines } from "./line-framing.ts";
 import type { Waiting, WaitingTurn } from "./log.ts";
 import { saveAside } from "./torn-tail.ts";
 import { syncFolder, writeWholeFile } from "./whole-file.ts";
