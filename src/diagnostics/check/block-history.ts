@@ -111,6 +111,7 @@ export function blockHistory(file: RecordFile, source: BlockFormat): History {
     pieces: dialect === "openai-responses" ? inferGroups(pieces) : pieces,
     damage: file.damage,
     stored: source.stored,
+    moves: false,
     apply: (edits) =>
       edits.some((edit) => edit.do === "clean")
         ? file.clean()

@@ -14,6 +14,7 @@ import {
   CHAT_VENDORS,
   type ChatTraits,
   createRequestCheck,
+  type KeptByServer,
   type RequestCheck,
   type Violation,
 } from "../../runtime/rules/index.ts";
@@ -72,8 +73,12 @@ export function notesOf(history: History): readonly string[] | undefined {
   return notes.length === 0 ? undefined : notes;
 }
 
-export function violationsOf(history: History, vendor: string | undefined): readonly Violation[] {
-  const check = startCheck(history, vendor);
+export function violationsOf(
+  history: History,
+  vendor: string | undefined,
+  kept: KeptByServer = keptByServer(history),
+): readonly Violation[] {
+  const check = startCheck(history, vendor, kept);
   for (const { text, context } of history.pieces) check.push(text, context);
   if (history.head === undefined && endsWithAnswer(history)) check.push(NEXT);
   return check.violations().filter(({ index }) => index < history.pieces.length);
@@ -91,23 +96,29 @@ function endsWithAnswer({ pieces }: History): boolean {
   );
 }
 
-function startCheck(history: History, vendor: string | undefined): RequestCheck {
+function startCheck(history: History, vendor: string | undefined, kept: KeptByServer): RequestCheck {
   const { dialect, head } = history;
   if (dialect === "openai-chat") {
-    const traits = traitsOf(vendor, head === undefined ? undefined : textMember(head, "model"));
+    const { traits } = chatVendorOf(history, vendor);
     return createRequestCheck("openai-chat", { traits, head });
   }
-  const kept = keptByServer(history);
   return dialect === "openai-responses"
     ? createRequestCheck(dialect, { head, kept })
     : createRequestCheck(dialect, { head, keptFront: kept.front });
 }
 
+export interface ChatVendor {
+  readonly name: string | undefined;
+  readonly traits: ChatTraits;
+}
+
 /** If neither the options nor the model's name say the vendor, only rules of all vendors apply. */
-function traitsOf(vendor: string | undefined, model: string | undefined): ChatTraits {
-  const name = vendor ?? VENDORS.find(([pattern]) => pattern.test(model ?? ""))?.[1];
-  if (name === undefined) return ANY_VENDOR;
-  if (Object.hasOwn(CHAT_VENDORS, name)) return CHAT_VENDORS[name as keyof typeof CHAT_VENDORS];
+export function chatVendorOf({ head = "" }: History, vendor: string | undefined): ChatVendor {
+  const model = textMember(head, "model") ?? "";
+  const name = vendor ?? VENDORS.find(([pattern]) => pattern.test(model))?.[1];
+  if (name === undefined) return { name, traits: ANY_VENDOR };
+  if (Object.hasOwn(CHAT_VENDORS, name))
+    return { name, traits: CHAT_VENDORS[name as keyof typeof CHAT_VENDORS] };
   throw codedError(
     "vendor_unknown",
     `unknown vendor "${name}"; use one of ${Object.keys(CHAT_VENDORS).join(", ")}${didYouMean(name, Object.keys(CHAT_VENDORS))}`,

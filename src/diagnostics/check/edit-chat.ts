@@ -17,7 +17,7 @@ const WORDS: PieceWords = {
     part === undefined ? ["name"] : ["tool_calls", part, calledMember(callsOf(text)[part] ?? ""), "name"],
   stripped: withoutField,
   close(list, { index, part = 0 }) {
-    const call = callsOf(list.old(index))[part];
+    const call = callsOf(list.now(index))[part];
     if (call === undefined) return;
     const answer = { role: "tool", tool_call_id: textMember(call, "id") ?? "", content: LOST_RESULT };
     list.add(behindAnswers(list, index), JSON.stringify(answer));

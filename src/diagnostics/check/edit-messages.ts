@@ -3,12 +3,16 @@
 import { sliceArray, sliceMember } from "../../base/support/index.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
 import { arrayText, textMember, withMember } from "./json-text.ts";
-import { editPieces, type Slot } from "./piece-list.ts";
+import { editPieces, type PieceList, type Slot } from "./piece-list.ts";
 
 export function editMessages(slots: readonly Slot[], edits: readonly Edit[]): readonly Slot[] {
   /** Results to insert at the front of a message, and results for a new message after it. */
   const front = new Map<number, string[]>();
   const behind = new Map<number, string[]>();
+  const put = (list: PieceList, call: number, result: string): void => {
+    if (textMember(list.now(call + 1), "role") === "user") collect(front, call + 1, result);
+    else collect(behind, call, result);
+  };
   return editPieces(slots, edits, {
     parts: "content",
     message: (role, text) => message(role, [JSON.stringify({ type: "text", text })]),
@@ -18,17 +22,14 @@ export function editMessages(slots: readonly Slot[], edits: readonly Edit[]): re
     },
     toolNamePath: (_, part = 0) => ["content", part, "name"],
     close(list, { index, part = 0 }) {
-      const call = blocksOf(list.old(index))[part];
-      if (call === undefined) return;
-      const next = textMember(list.old(index + 1), "role") === "user";
-      if (next) collect(front, index + 1, resultFor(call));
-      else collect(behind, index, resultFor(call));
+      const call = blocksOf(list.now(index))[part];
+      if (call !== undefined) put(list, index, resultFor(call));
     },
-    move(list, at) {
+    move(list, at, call) {
       const block = blocksOf(list.now(at.index))[at.part ?? 0];
       if (block === undefined) return;
       list.drop(at);
-      collect(front, at.index, block);
+      put(list, call, block);
     },
     finished(text, index, dropped) {
       const results = front.get(index) ?? [];

@@ -14,7 +14,8 @@ const WORDS: PieceWords = {
   callIdPath: () => ["call_id"],
   toolNamePath: () => ["name"],
   close(list, { index }) {
-    if (list.old(index) !== "") list.add(behindCalls(list, index), outputFor(list.old(index)));
+    const call = list.now(index);
+    if (call !== "") list.add(behindCalls(list, index), outputFor(call));
   },
   move: (list, { index }, behind) => list.move(index, behindCalls(list, behind)),
 };

@@ -44,7 +44,7 @@ export type Edit =
   | { readonly do: "rename"; readonly at: Spot; readonly callId: string }
   /** Renames the tool in a call or a result that has the old name. */
   | { readonly do: "name"; readonly at: Spot; readonly from: string; readonly to: string }
-  /** Moves a result to its place: after the calls, before everything else in its message. */
+  /** Moves a result to its place behind the piece that has its call: after the results there, before everything else. */
   | { readonly do: "move"; readonly at: Spot; readonly behind: number }
   | {
       readonly do: "add";
@@ -67,6 +67,8 @@ export interface History {
   readonly head?: string | undefined;
   /** If the file is not a request: the tool that wrote it lets the server store items by default. */
   readonly stored?: true | undefined;
+  /** The format can move a result to another place. */
+  readonly moves: boolean;
   /** Returns the file with the edits applied. Skips edits that the format cannot express. */
   apply(edits: readonly Edit[]): string;
 }

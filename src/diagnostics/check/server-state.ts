@@ -19,7 +19,7 @@ export function keptByServer(history: History): KeptByServer {
   return { items, front: continuesOf(history) !== undefined };
 }
 
-function isReference({ text }: Piece): boolean {
+export function isReference({ text }: Piece): boolean {
   return textMember(text, "type") === "item_reference";
 }
 

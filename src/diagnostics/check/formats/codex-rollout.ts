@@ -36,6 +36,7 @@ export function openCodexRollout(text: string): History {
       })),
     ),
     damage: lines.damage,
+    moves: items.every(({ at }) => at === undefined),
     apply: (edits) =>
       edits.some((edit) => edit.do === "clean") ? lines.clean() : rewrite(lines, items, edits),
   };

@@ -31,8 +31,19 @@ export function inferGroups(pieces: readonly Piece[]): readonly Piece[] {
   });
 }
 
-function isMade(text: string): boolean {
+/** Whether the model or the provider made the item. A reference is neither: it may stand for anything. */
+export function isMade(text: string): boolean {
   const role = textMember(text, "role");
   const type = textMember(text, "type") ?? "message";
-  return type === "message" ? role === "assistant" : !isOutputType(type) && type !== "item_reference";
+  return type === "message" ? role === "assistant" : !isOutputType(type) && !GIVEN.has(type);
 }
+
+/** Items that the client makes, besides messages and the outputs of calls. */
+const GIVEN: ReadonlySet<string> = new Set([
+  "item_reference",
+  "computer_call_output",
+  "mcp_approval_response",
+  "additional_tools",
+  "configuration_update",
+  "compaction_trigger",
+]);

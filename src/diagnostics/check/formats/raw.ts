@@ -45,6 +45,7 @@ export function openRaw(text: string, format: RawFormat): History {
     pieces: dialect === "openai-responses" ? inferGroups(pieces) : pieces,
     damage: [],
     head,
+    moves: true,
     apply(edits) {
       const slots = EDITORS[dialect](
         file.elements.map((element, index) => ({ element: index, text: element })),

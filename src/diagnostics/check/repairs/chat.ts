@@ -5,22 +5,10 @@ import type { Violation } from "../../../runtime/rules/index.ts";
 import { calledMember } from "../edit-chat.ts";
 import type { History } from "../history.ts";
 import { arrayText, textMember } from "../json-text.ts";
-import { lookupOf } from "./lookup.ts";
-import {
-  closeCall,
-  drop,
-  dropped,
-  mappedCallId,
-  moveBehind,
-  nineCharacterId,
-  type Remedies,
-  rename,
-  type Repair,
-  setField,
-  setHead,
-  spotOf,
-  strip,
-} from "./repair.ts";
+import { orphanAnswer, renamedCallId, unanswered } from "./chat-pairs.ts";
+import { lookupOf, oncePerHistory } from "./lookup.ts";
+import { drop, type Remedies, type Repair, setField, spotOf, strip } from "./repair.ts";
+import { thinkingOff } from "./thinking-off.ts";
 import { toolRenamed } from "./tool-names.ts";
 
 export const REASONING_FIELDS = [
@@ -35,15 +23,14 @@ export const REASONING_FIELDS = [
 
 export const CHAT_REMEDIES: Remedies = {
   Q01: unanswered,
-  Q02: dropped("a tool message without its call"),
+  Q02: orphanAnswer,
   // Lost reasoning cannot be invented. The vendors accept the request with thinking off instead (V01, V02).
-  Q03: ({ rule }, { head }) =>
-    head === undefined ? [] : [setHead(rule, "thinking", '{"type":"disabled"}', "switched thinking off")],
-  Q04: ({ rule, index, message }) =>
-    REASONING_FIELDS.filter(
-      (field) => message.includes(field) || (field === "content_thinking" && message.includes("'thinking'")),
-    ).map((field) => strip(rule, { index }, field, "reasoning")),
-  Q05: ({ rule, index }) => REASONING_FIELDS.map((field) => strip(rule, { index }, field, "reasoning")),
+  Q03: ({ rule }, history, aim) => thinkingOff(rule, history, aim),
+  Q04: ({ rule, index, message }) => {
+    const field = namedField(message);
+    return field === undefined ? [] : [strip(rule, { index }, field, "reasoning")];
+  },
+  Q05: ({ rule, index }, { pieces }) => withoutReasoning(rule, index, pieces[index]?.text ?? ""),
   Q06: ({ rule, index }, history) => uniqueDetails(rule, history, index),
   Q07: ({ rule, index }) => [
     {
@@ -52,31 +39,44 @@ export const CHAT_REMEDIES: Remedies = {
       what: 'added an assistant message before the user: "(interrupted)"',
     },
   ],
-  Q08: renamed,
+  Q08: renamedCallId,
   Q09: ({ rule, index }, { pieces }) => withContent(rule, index, pieces[index]?.text ?? ""),
   Q10: ({ rule, index }) => [drop(rule, { index }, "a message of an unknown role")],
   Q11: wholeCall,
   Q12: namedCall,
 };
 
-function unanswered({ rule, index }: Violation, history: History): readonly Repair[] {
-  const lookup = lookupOf(history);
-  const answered = new Set<string | undefined>();
-  let end = index + 1;
-  for (; lookup.outline(end).role === "tool"; end += 1) answered.add(lookup.outline(end).callId);
-  return lookup.calls(index).flatMap((call, part): readonly Repair[] => {
-    const id = textMember(call, "id") ?? "";
-    if (answered.has(id)) return [];
-    const later = lookup.ids(id).results.find((result) => result.index >= end);
-    return [
-      later === undefined
-        ? closeCall(rule, { index, part })
-        : moveBehind(rule, { index: later.index }, index, "moved the tool message behind its call"),
-    ];
-  });
+/** The field of reasoning that a refusal names. One name may be the beginning of another. */
+export function namedField(message: string): string | undefined {
+  if (message.includes("Invalid value: 'thinking'")) return "content_thinking";
+  return REASONING_FIELDS.find((field) => new RegExp(`\\b${field}\\b`).test(message));
 }
 
-function uniqueDetails(rule: string, { pieces }: History, index: number): readonly Repair[] {
+export function withoutReasoning(rule: string, index: number, text: string): readonly Repair[] {
+  return REASONING_FIELDS.filter((field) => carries(text, field)).map((field) =>
+    strip(rule, { index }, field, "reasoning"),
+  );
+}
+
+export function carries(text: string, field: string): boolean {
+  if (field !== "content_thinking") return sliceMember(text, field) !== undefined;
+  return sliceArray(sliceMember(text, "content") ?? "").some(
+    (part) => textMember(part, "type") === "thinking",
+  );
+}
+
+function uniqueDetails(rule: string, history: History, index: number): readonly Repair[] {
+  const kept = keptDetails(history).get(index) ?? [];
+  const what = "left out the copies in reasoning_details";
+  const repair =
+    kept.length === 0
+      ? strip(rule, { index }, "reasoning_details")
+      : setField(rule, { index }, "reasoning_details", arrayText(kept), what);
+  return [{ ...repair, what, lost: "copies of reasoning" }];
+}
+
+/** The entries of each message that no earlier message has. */
+const keptDetails = oncePerHistory(({ pieces }): ReadonlyMap<number, readonly string[]> => {
   const seen = new Set<string>();
   const fresh = (detail: string): boolean => {
     const type = textMember(detail, "type");
@@ -87,43 +87,27 @@ function uniqueDetails(rule: string, { pieces }: History, index: number): readon
     seen.add(key);
     return isNew;
   };
-  for (const { text } of pieces.slice(0, index)) detailsOf(text).forEach(fresh);
-  const kept = detailsOf(pieces[index]?.text ?? "").filter(fresh);
-  const what = "left out the copies in reasoning_details";
-  const repair =
-    kept.length === 0
-      ? strip(rule, { index }, "reasoning_details")
-      : setField(rule, { index }, "reasoning_details", arrayText(kept), what);
-  return [{ ...repair, what, lost: "copies of reasoning" }];
-}
+  return new Map(pieces.map(({ text }, index) => [index, detailsOf(text).filter(fresh)]));
+});
 
 function detailsOf(text: string): readonly string[] {
   return sliceArray(sliceMember(text, "reasoning_details") ?? "");
-}
-
-/** Every call and result with this id. Empty and missing ids are matched by their order. */
-function renamed({ rule, index, part, message }: Violation, history: History): readonly Repair[] {
-  const lookup = lookupOf(history);
-  const id =
-    (part === undefined ? lookup.outline(index).callId : textMember(lookup.calls(index)[part] ?? "", "id")) ??
-    "";
-  const nine = message.startsWith("Tool call id was");
-  const { calls, results } = lookup.ids(id);
-  return [calls, results].flatMap((spots) =>
-    spots.map((at, nth) => {
-      const name = id === "" ? `#${nth + 1}` : id;
-      return rename(rule, at, nine ? nineCharacterId(name) : mappedCallId(name));
-    }),
-  );
 }
 
 function withContent(rule: string, index: number, text: string): readonly Repair[] {
   const at = { index };
   if (sliceMember(text, "tool_calls") === "[]")
     return [{ ...strip(rule, at, "tool_calls"), what: "removed an empty tool_calls" }];
+  // A refusal, a recording or a call in the old form speaks for the message.
+  if (["refusal", "audio", "function_call"].some((field) => isGiven(text, field))) return [];
   if (textMember(text, "role") === "tool")
     return [setField(rule, at, "content", '""', "added an empty content")];
   return [drop(rule, at, "a message that says nothing")];
+}
+
+function isGiven(text: string, field: string): boolean {
+  const value = sliceMember(text, field);
+  return value !== undefined && value !== "null" && value !== '""';
 }
 
 function namedCall(found: Violation, history: History): readonly Repair[] {

@@ -5,6 +5,7 @@
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
 import { isCallType, isOutputType } from "../../../runtime/rules/index.ts";
+import { isMade } from "../formats/infer-groups.ts";
 import type { History, Spot } from "../history.ts";
 import { textMember } from "../json-text.ts";
 
@@ -29,6 +30,7 @@ export class Lookup {
   readonly #calls = new Map<number, readonly string[]>();
   #runs: ReadonlyMap<string, readonly number[]> | undefined;
   #ids: ReadonlyMap<string, IdSpots> | undefined;
+  #items: ReadonlyMap<string, number> | undefined;
 
   constructor(history: History) {
     this.#history = history;
@@ -56,11 +58,28 @@ export class Lookup {
     return kept(this.#calls, index, () => sliceArray(sliceMember(this.#text(index), "tool_calls") ?? ""));
   }
 
+  /** Whether the model or the provider made this item; only for Responses. */
+  made(index: number): boolean {
+    const text = this.#text(index);
+    return text !== "" && isMade(text);
+  }
+
   run(name: string): readonly number[] {
     this.#runs ??= grouped(
       this.#history.pieces.flatMap(({ run }, index) => (run === undefined ? [] : [[run, index]])),
     );
     return this.#runs.get(name) ?? [];
+  }
+
+  /** The first item that has this item id; a reference does not have it. */
+  item(id: string): number | undefined {
+    this.#items ??= new Map(
+      [...this.#history.pieces.keys()].toReversed().flatMap((index) => {
+        const { id: own, type } = this.outline(index);
+        return own === undefined || type === "item_reference" ? [] : [[own, index] as const];
+      }),
+    );
+    return this.#items.get(id);
   }
 
   /** Calls and results with this id; a missing id counts as an empty one. */
@@ -101,12 +120,37 @@ export class Lookup {
   }
 }
 
-const LOOKUPS = new WeakMap<History, Lookup>();
+/** The result of this call: behind it, and before the next call with the same id. */
+export function resultOf({ calls, results }: IdSpots, call: Spot): Spot | undefined {
+  const next = calls.find((other) => isBefore(call, other));
+  return results.find((result) => isBefore(call, result) && (next === undefined || isBefore(result, next)));
+}
 
-export function lookupOf(history: History): Lookup {
-  const known = LOOKUPS.get(history) ?? new Lookup(history);
-  LOOKUPS.set(history, known);
-  return known;
+export function isBefore(one: Spot, other: Spot): boolean {
+  return one.index < other.index || (one.index === other.index && (one.part ?? 0) < (other.part ?? 0));
+}
+
+/** A result in front of the only call that it can answer: it was moved there, or the call was. */
+export function earlyResult({
+  calls,
+  results,
+}: IdSpots): { readonly result: Spot; readonly call: Spot } | undefined {
+  const [call] = calls;
+  const [result] = results;
+  if (call === undefined || result === undefined || !isBefore(result, call)) return undefined;
+  return resultOf({ calls, results }, call) === undefined ? { result, call } : undefined;
+}
+
+export const lookupOf = oncePerHistory((history) => new Lookup(history));
+
+/** Remembers what was made for a history, so that its violations share it. */
+export function oncePerHistory<T extends object>(make: (history: History) => T): (history: History) => T {
+  const known = new WeakMap<History, T>();
+  return (history) => {
+    const made = known.get(history) ?? make(history);
+    known.set(history, made);
+    return made;
+  };
 }
 
 function kept<T>(map: Map<number, T>, key: number, make: () => T): T {

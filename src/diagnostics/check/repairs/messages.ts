@@ -6,13 +6,20 @@ import type { History } from "../history.ts";
 import { textMember } from "../json-text.ts";
 import { lookupOf } from "./lookup.ts";
 import {
-  closeCall,
+  misplacedBlock,
+  orphanResult,
+  renamedPair,
+  renamedTool,
+  resultsFirst,
+  secondResult,
+  unanswered,
+} from "./messages-pairs.ts";
+import { allThinking, expected, trailingThinking, unthought } from "./messages-thinking.ts";
+import {
+  type Aim,
   drop,
   dropped,
-  mappedCallId,
-  moveBehind,
   type Remedies,
-  rename,
   type Repair,
   type Repairer,
   setField,
@@ -22,46 +29,36 @@ import {
 } from "./repair.ts";
 import { toolRenamed } from "./tool-names.ts";
 
-const unthought: Repairer = ({ rule, index }, history) => allThinking(rule, history, index);
 const THINKING_OFF = '{"type":"disabled"}';
 
-/** Adds a user message at the beginning or the end. */
-function added(text: string, what: string, atEnd: boolean): Repairer {
-  return ({ rule }, { pieces }) => [
-    { rule, edit: { do: "add", before: atEnd ? pieces.length : 0, role: "user", text }, what },
-  ];
-}
-
 export const MESSAGES_REMEDIES: Remedies = {
-  M01: ({ rule, index }, history) => trailingThinking(rule, history, index),
-  M02: ({ rule }) => [setHead(rule, "thinking", THINKING_OFF, "switched thinking off until this turn ends")],
+  M01: trailingThinking,
+  M02: ({ rule }, history, aim) => expected(rule, history, aim),
   M03: unthought,
   M04: unthought,
   M05: unthought,
-  M06: unthought,
+  M06: ({ rule, index }, history) => allThinking(rule, history, index),
   M07: unanswered,
-  M08: (found) => [moveBehind(found.rule, spotOf(found), found.index, "moved the result to the front")],
-  M09: dropped("a result without its call"),
+  M08: resultsFirst,
+  M09: orphanResult,
   M10: added("Continue.", 'added a user message: "Continue."', true),
-  M11: ({ rule, index, part }, history) => renamed(rule, history, idAt(history, index, part) ?? ""),
-  M12: ({ rule, index, part = 0 }, history) => renamedPair(rule, history, index, part),
-  M13: dropped("a second result of a call"),
+  M11: renamedTool,
+  M12: renamedPair,
+  M13: secondResult,
   M14: dropped("an empty text"),
   M15: ({ rule, index }) => [drop(rule, { index }, "an empty message")],
-  M16: added(
-    "(The beginning of this conversation was cut off.)",
-    "added a user message that says that the beginning is missing",
-    false,
-  ),
-  M17: ({ rule, index }) => [drop(rule, { index }, "a message of an unknown role")],
-  M18: dropped("a block of the wrong role"),
+  M16: begun,
+  M17({ rule, index }, history) {
+    // Instructions are not left out: they are the only part of a history that may forbid something.
+    return lookupOf(history).outline(index).role === "developer"
+      ? [setField(rule, { index }, "role", '"system"', "changed the role developer to system")]
+      : [drop(rule, { index }, "a message of an unknown role")];
+  },
+  M18: misplacedBlock,
   M19: soundLimits,
   M20: ({ rule }) => [setHead(rule, "tool_choice", '{"type":"auto"}', "removed the forced tool")],
-  M21: ({ rule }, history) => extraCached(rule, history),
-  M22(found) {
-    const field = /\.([^.]+): Extra inputs/.exec(found.message)?.[1] ?? "";
-    return [strip(found.rule, spotOf(found), field, `the field ${field}`)];
-  },
+  M21: extraCached,
+  M22: withoutField,
   M23: ({ rule, index, part = 0 }, history) => wholeInput(rule, history, index, part),
   M24: dropped("half of a call that the provider ran"),
   M25({ rule, index, part = 0 }, history) {
@@ -70,6 +67,37 @@ export const MESSAGES_REMEDIES: Remedies = {
     return toolRenamed(rule, history, { index, part }, named);
   },
 };
+
+/** Adds a user message at the beginning or the end. */
+function added(text: string, what: string, atEnd: boolean): Repairer {
+  return ({ rule }, { pieces }) => [
+    { rule, edit: { do: "add", before: atEnd ? pieces.length : 0, role: "user", text }, what },
+  ];
+}
+
+const beginAdded = added(
+  "(The beginning of this conversation was cut off.)",
+  "added a user message that says that the beginning is missing",
+  false,
+);
+
+/** Without words of ours, the conversation begins at its first message of the user, if it has one. */
+function begun(found: Violation, history: History, aim: Aim): readonly Repair[] {
+  if (!aim.historyOnly) return beginAdded(found, history, aim);
+  const lookup = lookupOf(history);
+  const first = history.pieces.findIndex(
+    ({ text }, index) =>
+      lookup.outline(index).role === "user" &&
+      (sliceMember(text, "content")?.startsWith('"') === true || !lookup.blocks(index).every(isResult)),
+  );
+  return Array.from({ length: Math.max(first, 0) }, (_, index) =>
+    drop(found.rule, { index }, "what comes before the first message of the user"),
+  );
+}
+
+function isResult(block: string): boolean {
+  return textMember(block, "type") === "tool_result";
+}
 
 function soundLimits({ rule, message }: Violation, { head = "" }: History): readonly Repair[] {
   if (message.startsWith("thinking."))
@@ -83,69 +111,36 @@ export function blocksAt(history: History, index: number): readonly string[] {
   return lookupOf(history).blocks(index);
 }
 
-const isThinking = (block: string): boolean => (textMember(block, "type") ?? "").endsWith("thinking");
-
-/** A message must not end with thoughts, so the thoughts after its last text are removed. */
-function trailingThinking(rule: string, history: History, index: number): readonly Repair[] {
-  const blocks = blocksAt(history, index);
-  const last = blocks.findLastIndex((block) => !isThinking(block));
-  return blocks.flatMap((_, part) => (part > last ? [drop(rule, { index, part }, "thinking")] : []));
+/** The name is what the message says between the place and the complaint; it may contain dots. */
+function withoutField(found: Violation, history: History): readonly Repair[] {
+  const { rule, index, part, message } = found;
+  const type = part === undefined ? "" : (textMember(blocksAt(history, index)[part] ?? "", "type") ?? "");
+  const place = part === undefined ? `messages.${index}.` : `messages.${index}.content.${part}.${type}.`;
+  const field = message.slice(place.length).replace(/: Extra inputs are not permitted$/, "");
+  return [strip(rule, spotOf(found), field, `the field ${field}`)];
 }
 
-/** All thoughts of a message are removed or none: the API also refuses the rest of a changed thought (C01). */
-export function allThinking(rule: string, history: History, index: number): readonly Repair[] {
-  return blocksAt(history, index).flatMap((block, part) =>
-    isThinking(block) ? [drop(rule, { index, part }, "thinking")] : [],
-  );
-}
-
-function unanswered({ rule, index }: Violation, history: History): readonly Repair[] {
-  const next = blocksAt(history, index + 1);
-  const results = new Set(next.map((block) => textMember(block, "tool_use_id")));
-  return blocksAt(history, index).flatMap((block, part): readonly Repair[] => {
-    if (textMember(block, "type") !== "tool_use" || results.has(textMember(block, "id"))) return [];
-    return [closeCall(rule, { index, part })];
-  });
-}
-
-function idAt(history: History, index: number, part: number | undefined): string | undefined {
-  const block = blocksAt(history, index)[part ?? 0] ?? "";
-  return textMember(block, "id") ?? textMember(block, "tool_use_id");
-}
-
-function renamed(rule: string, history: History, id: string): readonly Repair[] {
-  const { calls, results } = lookupOf(history).ids(id);
-  return [...calls, ...results].map((at) => rename(rule, at, mappedCallId(id), "mapped the tool id"));
-}
-
-/** A repeated id: this call and its result in the next message get a new one. Within one message, the call is a copy. */
-function renamedPair(rule: string, history: History, index: number, part: number): readonly Repair[] {
-  const blocks = blocksAt(history, index);
-  const id = textMember(blocks[part] ?? "", "id") ?? "";
-  if (blocks.slice(0, part).some((block) => textMember(block, "id") === id))
-    return [drop(rule, { index, part }, "the second copy of a call")];
-  const callId = mappedCallId(id, String(index));
-  const results = blocksAt(history, index + 1).flatMap((block, at) =>
-    textMember(block, "tool_use_id") === id ? [{ index: index + 1, part: at }] : [],
-  );
-  return [{ index, part }, ...results].map((at) => rename(rule, at, callId, "mapped the tool id"));
-}
-
-/** Arguments stored as text are parsed. Any other value was cut off. */
+/** Arguments stored as text are parsed, and missing ones are none. Any other value was cut off. */
 function wholeInput(rule: string, history: History, index: number, part: number): readonly Repair[] {
-  const block = blocksAt(history, index)[part] ?? "";
-  const text = textMember(block, "input") ?? "";
+  const input = sliceMember(blocksAt(history, index)[part] ?? "", "input") ?? "null";
+  const text = input.startsWith('"') ? (JSON.parse(input) as string) : "";
   if (isObject(tryParseJson(text)))
     return [setField(rule, { index, part }, "input", text.trim(), "turned the arguments into an object")];
+  if (input === "null" || input === '""')
+    return [setField(rule, { index, part }, "input", "{}", "added empty arguments")];
   return [drop(rule, { index, part }, "a call with incomplete arguments")];
 }
 
-function extraCached(rule: string, history: History): readonly Repair[] {
+/** From the front, as many as are too many. */
+function extraCached({ rule, message }: Violation, history: History): readonly Repair[] {
   const cached = history.pieces.flatMap((_, index) =>
     blocksAt(history, index).flatMap((block, part) =>
       sliceMember(block, "cache_control")?.startsWith("{") === true ? [{ index, part }] : [],
     ),
   );
+  const [, most = "4", found = "5"] = /maximum of (\d+) .* Found (\d+)/.exec(message) ?? [];
   const what = "removed cache_control from the earliest block";
-  return cached.slice(0, 1).map((at) => ({ ...strip(rule, at, "cache_control"), what }));
+  return cached
+    .slice(0, Number(found) - Number(most))
+    .map((at) => ({ ...strip(rule, at, "cache_control"), what }));
 }

@@ -1,7 +1,7 @@
 /** The remedy of a violation: an edit and its description for the user. */
 
 import { shortHash } from "../../../base/support/index.ts";
-import type { Violation } from "../../../runtime/rules/index.ts";
+import type { ChatTraits, Violation } from "../../../runtime/rules/index.ts";
 import type { Edit, History, Spot } from "../history.ts";
 
 export interface Repair {
@@ -11,10 +11,21 @@ export interface Repair {
   readonly what: string;
   /** What the history no longer contains. */
   readonly lost?: string | undefined;
+  /** Switches thinking off: the one parameter that a repair of the history alone may change. */
+  readonly thinkingOff?: true;
+}
+
+/** What a repair may change, and who reads the result. */
+export interface Aim {
+  /** Only the history: no parameter but thinking, and no message with words of ours. */
+  readonly historyOnly: boolean;
+  /** The name of the chat vendor, if the options or the model's name say it. */
+  readonly vendor: string | undefined;
+  readonly traits: ChatTraits;
 }
 
 /** Returns the smallest changes after which a rule holds again. */
-export type Repairer = (violation: Violation, history: History) => readonly Repair[];
+export type Repairer = (violation: Violation, history: History, aim: Aim) => readonly Repair[];
 
 /** The remedies of a dialect, by the number of the rule. A rule without a remedy cannot be repaired. */
 export type Remedies = Readonly<Record<string, Repairer>>;
@@ -47,6 +58,17 @@ export function closeCall(rule: string, at: Spot): Repair {
 export function rename(rule: string, at: Spot, callId: string, what = "mapped the call id"): Repair {
   return { rule, edit: { do: "rename", at, callId }, what };
 }
+
+/** Maps an id wherever it occurs, once for all violations of a history: a call and its result always change together. */
+export function renamedOnce(history: History, id: string, spots: () => readonly Repair[]): readonly Repair[] {
+  const done = RENAMED.get(history) ?? new Set();
+  RENAMED.set(history, done);
+  if (done.has(id)) return [];
+  done.add(id);
+  return spots();
+}
+
+const RENAMED = new WeakMap<History, Set<string>>();
 
 export function moveBehind(rule: string, at: Spot, behind: number, what: string): Repair {
   return { rule, edit: { do: "move", at, behind }, what };

@@ -3,7 +3,7 @@
 import { sendableToolName, sliceArray, sliceMember } from "../../../base/support/index.ts";
 import type { History, Spot } from "../history.ts";
 import { textMember } from "../json-text.ts";
-import { lookupOf } from "./lookup.ts";
+import { lookupOf, oncePerHistory } from "./lookup.ts";
 import type { Repair } from "./repair.ts";
 
 /** `callId` is the id of the call at this place. Its results may also have the name. */
@@ -17,10 +17,11 @@ export function toolRenamed(
   const declared = declaredNames(history);
   const to = sendableToolName(from, (name) => declared.has(name));
   const results = named.callId === undefined ? [] : lookupOf(history).ids(named.callId).results;
-  const untouched = results.length === 0 ? "" : history.apply([]);
   // Most formats have the name only in the call. A repair that changes nothing is not reported.
   const carries = (result: Spot): boolean =>
-    history.apply([{ do: "name", at: result, from, to }]) !== untouched;
+    history.moves
+      ? textMember(textAt(history, result), "name") === from
+      : history.apply([{ do: "name", at: result, from, to }]) !== history.apply([]);
   return [at, ...results.filter(carries)].map((spot) => ({
     rule,
     edit: { do: "name", at: spot, from, to },
@@ -28,9 +29,14 @@ export function toolRenamed(
   }));
 }
 
-function declaredNames({ head }: History): ReadonlySet<string | undefined> {
-  const tools = sliceArray(sliceMember(head ?? "", "tools") ?? "");
+/** A history that can move a result has the same text in the file as in the request. */
+function textAt(history: History, { index, part }: Spot): string {
+  return (part === undefined ? history.pieces[index]?.text : lookupOf(history).blocks(index)[part]) ?? "";
+}
+
+const declaredNames = oncePerHistory(({ head = "" }): ReadonlySet<string | undefined> => {
+  const tools = sliceArray(sliceMember(head, "tools") ?? "");
   return new Set(
     tools.map((tool) => textMember(tool, "name") ?? textMember(sliceMember(tool, "function") ?? "", "name")),
   );
-}
+});
