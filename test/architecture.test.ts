@@ -20,6 +20,7 @@ const PURE = [
   "src/runtime/rules",
   "src/diagnostics/check",
   "src/access/client",
+  "src/proxy/marks",
   "src/interface/fragments",
   "src/interface/web",
 ];

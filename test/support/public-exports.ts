@@ -14,6 +14,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   "throughline/emulator": "src/emulator/index.ts",
   "throughline/fragments": "src/interface/fragments/index.ts",
   "throughline/inspect": "src/inspect.ts",
+  "throughline/proxy": "src/proxy/relay/index.ts",
   "throughline/server": "src/access/server/index.ts",
 };
 

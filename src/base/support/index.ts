@@ -15,16 +15,20 @@ export {
   messageOf,
   ThroughlineError,
 } from "./errors.ts";
+export { arrayText, objectText, textMember, withMember, withoutMember } from "./json-edit.ts";
 export {
+  elementSpans,
   escapeLineSeparators,
   isOneValue,
   jsonDepth,
   mapStrings,
   type Member,
+  memberSpan,
   type RawJson,
   sliceArray,
   sliceMember,
   sliceObject,
+  type Span,
   stringValue,
   toRawJson,
   withoutLongStrings,

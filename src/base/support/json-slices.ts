@@ -84,6 +84,43 @@ export function sliceArray(text: string): readonly string[] {
   return elements;
 }
 
+/** Where a value begins and ends in a text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where the value of a member is in the text of its object. With duplicate keys the last one counts. */
+export function memberSpan(text: string, key: string): Span | undefined {
+  let found: Span | undefined;
+  let at = skipSpace(text, 0);
+  if (text.charCodeAt(at) !== OPEN_BRACE) return undefined;
+  at = skipSpace(text, at + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACE) {
+    const keyEnd = endOfString(text, at);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = endOfValue(text, start);
+    if (stringIn(text, at, keyEnd) === key) found = { start, end };
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+  }
+  return found;
+}
+
+/** Where the elements of the array are that begins at `from`. Ends with the array, whatever follows it. */
+export function elementSpans(text: string, from: number): readonly Span[] {
+  const spans: Span[] = [];
+  if (text.charCodeAt(from) !== OPEN_BRACKET) return spans;
+  let at = skipSpace(text, from + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACKET) {
+    const end = endOfValue(text, at);
+    spans.push({ start: at, end });
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+  }
+  return spans;
+}
+
 /** The exact text of one member's value. With duplicate keys the last one counts, as in JSON.parse. */
 export function sliceMember(text: string, key: string): string | undefined {
   return sliceObject(text).findLast((member) => member.key === key)?.value;

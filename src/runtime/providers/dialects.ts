@@ -5,7 +5,7 @@ import { codedError } from "../../base/support/index.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
 import { openaiChat } from "./openai-chat/index.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
-import type { DialectDriver, Renderer } from "./provider.ts";
+import type { DialectDriver, Renderer, StreamDecoder } from "./provider.ts";
 
 const DIALECTS: Readonly<Record<Dialect, DialectDriver>> = {
   "openai-responses": openaiResponses,
@@ -21,6 +21,11 @@ export function driverOf(dialect: Dialect): DialectDriver {
 
 export function createRenderer(dialect: Dialect): Renderer {
   return driverOf(dialect).createRenderer();
+}
+
+/** Reads an answer that another program receives. */
+export function createDecoder(dialect: Dialect): StreamDecoder {
+  return driverOf(dialect).createDecoder();
 }
 
 /** Request bodies rendered by another version have other hashes. */

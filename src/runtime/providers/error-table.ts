@@ -172,7 +172,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
   },
   THINK: {
     words:
-      /cannot be modified|Expected `thinking`|final block .* cannot be `thinking`|When thinking is disabled/,
+      /cannot be modified|Expected `thinking`|final block .* cannot be `(?:redacted_)?thinking`|When thinking is disabled/,
     names: "open_loop",
     remedy: "omit_reasoning", // and thinking stays off until the loop ends (failures.md C01, C02)
   },

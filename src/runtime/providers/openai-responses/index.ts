@@ -5,7 +5,7 @@ import type { DialectDriver } from "../provider.ts";
 import { RENDERER_VERSION, RESPONSES_FORM } from "./request.ts";
 import { ResponsesDecoder } from "./stream.ts";
 
-export { HOSTED_OMIT, HOSTED_RULES } from "./item-fields.ts";
+export { HOSTED_OMIT, HOSTED_RULES, inputFields } from "./item-fields.ts";
 export { ResponsesDecoder } from "./stream.ts";
 
 export const openaiResponses: DialectDriver = {

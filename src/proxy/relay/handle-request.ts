@@ -1,0 +1,256 @@
+/** One request of a client, from its body to the last byte of the answer. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import { messageOf } from "../../base/support/index.ts";
+import { isAboutHistory } from "../heal/index.ts";
+import { AnswerWatch } from "./answer-watch.ts";
+import { decoded, MOST_BODY_BYTES, narrowedCodings } from "./content-coding.ts";
+import { Exchange, type Outgoing } from "./exchange.ts";
+import { answerError, upstreamFailed } from "./own-answers.ts";
+import { pipeThrough } from "./pipe-through.ts";
+import { relayAnswer } from "./relay-answer.ts";
+import { dialectOf, type Route, upstreamPath } from "./routes.ts";
+import type { ProxyMode, ProxyParts } from "./settings.ts";
+import { passedHeaders, type Sending, type Upstreams } from "./upstreams.ts";
+
+export interface HandlerParts extends ProxyParts {
+  readonly upstreams: Upstreams;
+  /** Adds headers of our own to answers. */
+  readonly headers: boolean;
+}
+
+/** Bodies that are held at the same time; more are piped through. */
+const MOST_HELD_BYTES = 256 * 1024 * 1024;
+/** How long a ladder may take, and how long the begin of a stream is held for a refusal. */
+const LADDER_MS = 10_000;
+const HOLD_MS = 1500;
+/** Refusals that may be about the history. */
+const HEALABLE: ReadonlySet<number> = new Set([400, 404, 422]);
+/** Longer ones are no error messages. */
+const MOST_ERROR_BYTES = 4 * 1024 * 1024;
+
+let heldBytes = 0;
+
+export async function handleRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  given: {
+    readonly route: Route;
+    readonly rest: string;
+    readonly mode: ProxyMode;
+    readonly parts: HandlerParts;
+  },
+): Promise<void> {
+  const { route, rest, mode, parts } = given;
+  const sending = sendingOf(request, route, rest);
+  const dialect = dialectOf(request.method ?? "", rest);
+  if (dialect === undefined) return pipeThrough(request, response, sending, parts.upstreams);
+  const body = await readBody(request);
+  if (body === undefined) return; // the client left
+  const gone = new AbortController();
+  const exchange = new Exchange(parts, { route, path: rest, dialect, headers: request.headers, mode });
+  if (!body.whole) {
+    exchange.end(0, "the body is too large to be read");
+    return pipeThrough(request, response, sending, parts.upstreams, body.chunks);
+  }
+  response.once("close", () => {
+    if (!response.headersSent) gone.abort();
+  });
+  const raw = Buffer.concat(body.chunks);
+  heldBytes += raw.length;
+  try {
+    const outgoing = exchange.prepare(raw);
+    if ("text" in outgoing) {
+      answerError(response, 400, outgoing.text);
+      exchange.end(400);
+      return;
+    }
+    await attempt({ request, response, exchange, sending, outgoing, gone, parts });
+  } catch (error) {
+    exchange.withdraw();
+    if (!response.headersSent && !response.destroyed) upstreamFailed(response, route, error);
+    else response.destroy();
+    exchange.end(gone.signal.aborted ? 499 : 502, gone.signal.aborted ? "the client left" : messageOf(error));
+  } finally {
+    heldBytes -= raw.length;
+  }
+}
+
+interface Attempt {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly exchange: Exchange;
+  readonly sending: Sending;
+  readonly outgoing: Outgoing;
+  readonly gone: AbortController;
+  readonly parts: HandlerParts;
+}
+
+interface KeptRefusal {
+  readonly answer: IncomingMessage;
+  readonly bytes: Buffer;
+}
+
+async function attempt(given: Attempt): Promise<void> {
+  const { request, response, exchange, sending, gone, parts } = given;
+  const { clock, upstreams } = parts;
+  const began = clock.monotonic();
+  const inTime = (): boolean => clock.monotonic() - began < LADDER_MS;
+  const dialect = dialectOf(request.method ?? "", sending.path) ?? "openai-responses";
+  let { outgoing } = given;
+  let first: KeptRefusal | undefined;
+  for (;;) {
+    const answer = await upstreams.send(withBody(sending, outgoing), outgoing.bytes, gone.signal);
+    const status = answer.statusCode ?? 502;
+    if (HEALABLE.has(status)) {
+      const bytes = await readWhole(answer);
+      first ??= { answer, bytes };
+      const text = decoded(bytes, answer.headers["content-encoding"])?.toString("utf8") ?? "";
+      const next = inTime() ? exchange.refused(status, text, plainHeaders(answer)) : undefined;
+      if (next !== undefined) {
+        outgoing = next;
+        continue;
+      }
+      exchange.withdraw();
+      writeHead(response, first.answer, exchange, parts.headers);
+      response.end(first.bytes);
+      exchange.end(first.answer.statusCode ?? 502);
+      return;
+    }
+    const stream = (answer.headers["content-type"] ?? "").includes("event-stream");
+    const watch = new AnswerWatch(dialect, { stream, coding: answer.headers["content-encoding"] });
+    const chunks = (answer as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    const isGood = status >= 200 && status < 300;
+    const held = isGood && stream && exchange.carriesPayloads ? await hold(chunks, watch) : [];
+    const failed = watch.end?.status === "failed" && !watch.seen ? watch.end.error : undefined;
+    if (failed !== undefined && isAboutHistory(failed) && inTime()) {
+      const next = exchange.refusedInStream(failed);
+      if (next !== undefined) {
+        answer.destroy();
+        outgoing = next;
+        continue;
+      }
+    }
+    if (isGood) exchange.accepted(answer.headers);
+    writeHead(response, answer, exchange, parts.headers);
+    response.flushHeaders();
+    const isWhole = await relayAnswer({ answer, response, exchange, watch, held, chunks, stream });
+    exchange.end(status, isWhole ? undefined : "the answer was cut off");
+    return;
+  }
+}
+
+/** Refusals may come in the middle of a stream that began well; nothing of its content is delayed (failures.md E12). */
+async function hold(chunks: AsyncIterator<Buffer>, watch: AnswerWatch): Promise<readonly Buffer[]> {
+  const held: Buffer[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), HOLD_MS);
+  });
+  try {
+    while (!watch.begun && watch.end === undefined) {
+      const next = chunks.next();
+      const won = await Promise.race([next, late]);
+      if (won === "late") {
+        pushBack(chunks, next);
+        break;
+      }
+      if (won.done === true) break;
+      await watch.feed(won.value);
+      held.push(won.value);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return held;
+}
+
+/** A read that is under way is the next one. */
+function pushBack(chunks: AsyncIterator<Buffer>, pending: Promise<IteratorResult<Buffer>>): void {
+  const next = chunks.next.bind(chunks);
+  chunks.next = () => {
+    chunks.next = next;
+    return pending;
+  };
+}
+
+function sendingOf(request: IncomingMessage, route: Route, rest: string): Sending {
+  const headers = passedHeaders(request.rawHeaders, {
+    host: () => undefined,
+    "x-throughline-mode": () => undefined,
+    "x-throughline-token": () => undefined,
+    "accept-encoding": narrowedCodings,
+  });
+  return { url: route.url, method: request.method ?? "GET", path: upstreamPath(route, rest), headers };
+}
+
+/** A changed body has its own length and is not compressed. */
+function withBody(sending: Sending, { bytes, changed }: Outgoing): Sending {
+  const length = String(bytes.length);
+  let told = false;
+  const headers = passedHeaders(sending.headers, {
+    "content-length": () => {
+      told = true;
+      return length;
+    },
+    "content-encoding": (value) => (changed ? undefined : value),
+  });
+  return { ...sending, headers: told ? headers : [...headers, "content-length", length] };
+}
+
+function writeHead(
+  response: ServerResponse,
+  answer: IncomingMessage,
+  exchange: Exchange,
+  ours: boolean,
+): void {
+  response.sendDate = false;
+  const headers = passedHeaders(answer.rawHeaders);
+  if (ours) headers.push("x-throughline", exchange.told, "x-throughline-exchange", exchange.id);
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
+}
+
+function plainHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
+
+/** Undefined if the client left before its body was whole. `whole` is false if it is too large. */
+async function readBody(
+  request: IncomingMessage,
+): Promise<{ readonly chunks: readonly Buffer[]; readonly whole: boolean } | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const told = Number(request.headers["content-length"] ?? 0);
+  if (told > MOST_BODY_BYTES || heldBytes + told > MOST_HELD_BYTES) return { chunks, whole: false };
+  return new Promise((resolve) => {
+    const done = (whole: boolean | undefined): void => {
+      request.off("data", take);
+      request.off("end", ended);
+      request.off("close", left);
+      resolve(whole === undefined ? undefined : { chunks, whole });
+    };
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= MOST_BODY_BYTES && heldBytes + size <= MOST_HELD_BYTES) return;
+      request.pause();
+      done(false);
+    };
+    const ended = (): void => done(true);
+    const left = (): void => done(undefined);
+    request.on("data", take);
+    request.on("end", ended);
+    request.on("close", left);
+  });
+}
+
+async function readWhole(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= MOST_ERROR_BYTES) chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
