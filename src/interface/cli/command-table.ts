@@ -44,6 +44,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   eval: from(() => import("./commands/eval.ts"), "evalCommand"),
   serve: from(() => import("./commands/serve.ts"), "serveCommand"),
   health: from(() => import("./commands/health.ts"), "healthCommand"),
+  proxy: from(() => import("./commands/proxy.ts"), "proxyCommand"),
   migrate: from(() => import("./commands/migrate.ts"), "migrateCommand"),
   store: from(() => import("./commands/store.ts"), "storeCommand"),
   tokens: from(() => import("./commands/tokens.ts"), "tokensCommand"),
@@ -61,6 +62,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
 /** The subcommands of each command, known without loading it. A test compares them with the real ones. */
 const INNER: Readonly<Record<string, readonly string[]>> = {
   sessions: ["list", "show", "search", "rename", "rm", "path", "export", "import", "erase", "copy"],
+  proxy: ["log", "show", "stats", "erase", "doctor"],
   store: ["status", "verify", "prune", "restored"],
   tokens: ["add", "list", "rm"],
   config: ["list", "get", "set", "unset", "path", "schema", "trust"],
@@ -96,12 +98,20 @@ export const HELP_LINES: readonly HelpLine[] = [
   },
   { group: "Correctness", names: ["check"], about: "Find what a provider would reject in a history" },
   { group: "Correctness", names: ["repair"], about: "Repair a broken history so that providers accept it" },
-  { group: "Correctness", names: ["conform"], about: "Test which API rules a Responses server follows" },
-  { group: "Correctness", names: ["eval"], about: "Run scenarios against models" },
+  {
+    group: "Correctness",
+    names: ["conform", "eval"],
+    about: "Test which API rules a server follows; run scenarios against models",
+  },
   {
     group: "Servers",
     names: ["serve", "health"],
     about: "Serve sessions to the browser and over HTTP; ask whether that works",
+  },
+  {
+    group: "Servers",
+    names: ["proxy"],
+    about: "Put back the reasoning that any other client loses on its way",
   },
   {
     group: "Servers",

@@ -41,3 +41,22 @@ export function age(flag: string, text: string, or = ""): number {
   if (ms > 0) return ms;
   throw codedError("number_invalid", `${flag} ${text}: use a number with m, h, d or w, such as 90d${or}`);
 }
+
+const SIZES: Readonly<Record<string, number>> = {
+  "": 1,
+  kib: 1024,
+  mib: 1024 ** 2,
+  gib: 1024 ** 3,
+  tib: 1024 ** 4,
+};
+
+/** A number of bytes above 0, such as 4GiB. */
+export function byteSize(flag: string, text: string): number {
+  const [, number = "", unit = ""] = /^(\d{1,15}) ?([a-z]*)$/i.exec(text) ?? [];
+  const bytes = Number(number) * (SIZES[unit.toLowerCase()] ?? Number.NaN);
+  if (bytes > 0 && Number.isSafeInteger(bytes)) return bytes;
+  throw codedError(
+    "number_invalid",
+    `${flag} ${text}: use a number of bytes, such as 1000000, 500MiB or 4GiB`,
+  );
+}

@@ -6,6 +6,7 @@
 import { EFFORTS, PERMISSION_MODES, SHOW_REASONING } from "../../base/events/index.ts";
 import { closestTo, isObject, meantOption } from "../../base/support/index.ts";
 import { HOSTED_ENTRIES, PROFILE_ENTRIES, PROVIDER_ENTRIES } from "./provider-kinds.ts";
+import { PROXY_SETTINGS } from "./proxy-kinds.ts";
 import {
   choiceKind,
   integerKind,
@@ -142,6 +143,12 @@ export const CONFIG_KEYS = {
     about: "how endpoints differ from their dialect, by profile name",
     kind: PROFILE_ENTRIES,
     untrusted: "nothing",
+  },
+  proxy: {
+    about: "what throughline proxy does unless a flag says otherwise; a project cannot set this",
+    kind: PROXY_SETTINGS,
+    untrusted: "nothing", // it decides where other programs' requests go
+    userOnly: true,
   },
 } as const satisfies Readonly<Record<string, ConfigKey>>;
 

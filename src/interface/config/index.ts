@@ -20,7 +20,7 @@ export {
   trustSubject,
   valueFromText,
 } from "./load-config.ts";
-export { dataFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
+export { dataFolder, ledgerFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
 export {
   asError,
   projectConfigFile,
@@ -29,6 +29,7 @@ export {
   readProjectInstructions,
 } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
+export { type ProxyConfig, ROUTE_NAME } from "./proxy-kinds.ts";
 export { readHead } from "./read-plain-file.ts";
 export { recordTrust } from "./trust.ts";
 export { namesIn } from "./value-kinds.ts";

@@ -17,6 +17,11 @@ export function sessionsFolder(env: Environment = process.env): string {
   return join(dataFolder(env), "sessions");
 }
 
+/** The folder of what the proxy remembers. */
+export function ledgerFolder(env: Environment = process.env): string {
+  return join(dataFolder(env), "proxy", "ledger");
+}
+
 /** The user's settings. */
 export function userConfigFile(env: Environment = process.env): string {
   return join(below(env, env["XDG_CONFIG_HOME"], ".config"), "config.json");

@@ -184,6 +184,14 @@ const ROWS: Readonly<
       [UNSET, { mine: { extends: "openai" } }],
     ],
   },
+  proxy: {
+    narrows: [],
+    widens: [
+      [UNSET, { to: "https://evil.example" }],
+      [{ mode: "observe" }, { routes: { openai: "https://evil.example" } }],
+      [{ mode: "repair" }, { mode: "observe" }],
+    ],
+  },
 };
 
 function load(name: ConfigName, below: unknown, own: unknown) {

@@ -9,9 +9,8 @@ import { checkEndpoints } from "../doctor/check-endpoints.ts";
 import { checkFolder, checkSessions } from "../doctor/check-sessions.ts";
 import { checkKeys, checkProfiles, checkSettings, checkVersions } from "../doctor/check-settings.ts";
 import { checkStore } from "../doctor/check-store.ts";
-import type { Finding } from "../doctor/finding.ts";
+import { type Finding, findingText } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
-import { inertLine } from "../inert-text.ts";
 import type { StoreFlags } from "../open-store.ts";
 import { stopOnSignals } from "../signals.ts";
 import { takesStore } from "../store-flag.ts";
@@ -46,7 +45,7 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   const findings: Finding[] = [];
   const tell = (found: readonly Finding[]): void => {
     findings.push(...found);
-    if (flags.json !== true) for (const one of found) terminal.stdout.write(`${textOf(one)}\n`);
+    if (flags.json !== true) for (const one of found) terminal.stdout.write(`${findingText(one)}\n`);
   };
   tell(checkVersions());
   const { config, findings: settings } = checkSettings(process.cwd());
@@ -84,11 +83,4 @@ function usableFolder(): string | undefined {
     if (codeOf(error) === "home_invalid") return undefined;
     throw error;
   }
-}
-
-const STATUS_WORDS: Readonly<Record<Finding["status"], string>> = { ok: "ok  ", note: "note", bad: "BAD " };
-
-function textOf({ check, status, message, fix }: Finding): string {
-  const line = `${STATUS_WORDS[status]} ${check.padEnd(10)} ${inertLine(message, 400)}`;
-  return fix === undefined ? line : `${line}\n       to do: ${inertLine(fix, 300)}`;
 }
