@@ -4,11 +4,14 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Resolves to its output. Rejects with both outputs if the exit code is not 0. */
-export function runProgram(command, args, { env, cwd, timeoutMs = 120_000 } = {}) {
+/**
+ * Resolves to its output. Rejects with both outputs if the exit code is not 0. `killWhen` names a file in `cwd`: the program
+ * is killed once it exists.
+ */
+export function runProgram(command, args, { env, cwd, timeoutMs = 120_000, killWhen } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -17,12 +20,15 @@ export function runProgram(command, args, { env, cwd, timeoutMs = 120_000 } = {}
       timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
+    const watch =
+      killWhen && setInterval(() => existsSync(join(cwd, killWhen)) && child.kill("SIGKILL"), 100);
     let out = "";
     let errors = "";
     child.stdout.on("data", (chunk) => (out += chunk));
     child.stderr.on("data", (chunk) => (errors += chunk));
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      clearInterval(watch);
       process.stdout.write(`${out}${errors}`);
       if (code === 0) return resolve(out);
       const said = `${out}\n${errors}`.trim().slice(-1200);

@@ -6,8 +6,11 @@
  *   npm run test:clients                        all of them; needs a network to install them, and loopback to run
  *   npm run test:clients -- --only codex,pi     those whose name contains one of these
  *   npm run test:clients -- --show              also prints the output of each client
+ *   npm run test:clients -- --proxy             the conversation and every scenario, direct and through a proxy in each
+ *                                               mode, as a table; --proxy=repair and --scenario NAME,… choose,
+ *                                               --json FILE also writes every figure and exchange
  */
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,18 +18,29 @@ import { parseArgs } from "node:util";
 import { endAll, runToEnd } from "../../bench/processes.mjs";
 import { peerNode } from "../../bench/setup.mjs";
 import { startEmulator } from "../../src/emulator/index.ts";
+import { cellOf, COLUMNS, runColumn, shortcomings, tableOf } from "./columns.mjs";
 import { environmentOf, installed, versionsIn } from "./folders.mjs";
 
 const HERE = import.meta.dirname;
 const CACHE = join(tmpdir(), "throughline-real-clients");
 const RUN_MS = 180_000;
+const KEY = "sk-emulator-any-key";
 
 const print = (text) => process.stdout.write(`${text}\n`);
 
 const { values: flags } = parseArgs({
-  options: { only: { type: "string" }, show: { type: "boolean", default: false } },
+  args: process.argv.slice(2).map((word) => (word === "--proxy" ? `--proxy=${COLUMNS.join()}` : word)),
+  options: {
+    only: { type: "string" },
+    show: { type: "boolean", default: false },
+    proxy: { type: "string" },
+    scenario: { type: "string" },
+    json: { type: "string" },
+  },
 });
-const wanted = flags.only?.split(",").map((word) => word.trim());
+const wordsOf = (text) => text?.split(",").map((word) => word.trim());
+const wanted = wordsOf(flags.only);
+const columns = wordsOf(flags.proxy);
 
 process.once("SIGINT", () => {
   endAll();
@@ -42,6 +56,7 @@ async function main() {
     return 2;
   }
   const node = await peerNode((text) => process.stderr.write(`${text}\n`));
+  if (columns !== undefined) return inColumns(chosen, node);
   const counts = { ok: 0, failed: 0, "not installed": 0 };
   for (const client of chosen) {
     // One after the other: next to others, a slow client might look broken.
@@ -74,7 +89,7 @@ async function tryClient(client, node) {
   const work = mkdtempSync(join(tmpdir(), `client-${client.name}-`));
   const emulator = await startEmulator();
   try {
-    const order = { dir, work, url: emulator.url, baseUrl: emulator.baseUrl, key: "sk-emulator-any-key" };
+    const order = { dir, work, url: emulator.url, baseUrl: emulator.baseUrl, key: KEY };
     const { stdout } = await runToEnd(
       node,
       [join(dir, "real-clients/run-client.mjs"), client.file, JSON.stringify(order)],
@@ -89,6 +104,66 @@ async function tryClient(client, node) {
     return { verdict: "failed", words: `${shortly(error)}${why} (${versions})` };
   } finally {
     await emulator.close();
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Prints the table. Returns 1 if a proxy did worse than none, or let a refusal through. */
+async function inColumns(chosen, node) {
+  const results = [];
+  for (const client of chosen) {
+    let dir;
+    try {
+      dir = await installed({ client, node, cache: CACHE });
+    } catch (error) {
+      print(`not installed ${client.name}: ${shortly(error)}`);
+      continue;
+    }
+    cpSync(HERE, join(dir, "real-clients"), { recursive: true });
+    print(`${client.name} (${versionsIn(dir, client.packages)})`);
+    for (const column of columns) {
+      for (const one of await clientInColumn({ client, dir, node, column })) {
+        results.push(one);
+        print(
+          `  ${one.name}, ${column}: ${cellOf(one)}${one.said === undefined ? "" : `\n      ${one.said.split("\n", 1)[0].slice(0, 200)}`}`,
+        );
+      }
+    }
+  }
+  if (flags.json !== undefined) writeFileSync(flags.json, JSON.stringify(results));
+  print(`\n${tableOf(results, columns)}`);
+  const short = shortcomings(results);
+  print(
+    `\n${results.length} runs, ${short.length} shortcomings.${short.map((one) => `\n- ${one}`).join("")}`,
+  );
+  return short.length === 0 ? 0 : 1;
+}
+
+async function clientInColumn({ client, dir, node, column }) {
+  const known = ["conversation", ...Object.keys(client.scenarios ?? {})];
+  const names = known.filter((name) => wordsOf(flags.scenario)?.includes(name) ?? true);
+  if (names.length === 0) return [];
+  const work = mkdtempSync(join(tmpdir(), `client-${client.name}-`));
+  const run = async (orders) => {
+    const [first] = orders;
+    const { stdout } = await runToEnd(
+      node,
+      [
+        join(dir, "real-clients/run-client.mjs"),
+        client.file,
+        JSON.stringify(orders.map((order) => ({ ...order, dir }))),
+      ],
+      { cwd: work, env: environmentOf({ ...first, work, node }), timeoutMs: names.length * RUN_MS },
+    );
+    if (flags.show) print(stdout.trimEnd().replaceAll(/^/gm, "    "));
+    return JSON.parse(stdout.trimEnd().split("\n").at(-1));
+  };
+  try {
+    return await runColumn({ client, names, column, work, key: KEY, run });
+  } catch (error) {
+    print(`  ${column}: ${shortly(error)}`);
+    return [];
+  } finally {
     rmSync(work, { recursive: true, force: true });
   }
 }

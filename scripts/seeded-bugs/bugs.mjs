@@ -33,7 +33,7 @@ export const bugs = [
   },
   {
     what: "no checksum is compared",
-    file: "src/runtime/log/line-framing.ts",
+    file: "src/base/files/checked-lines.ts",
     find: "if (sumAt(bytes, openEnd) !== crc32(bytes.subarray(start, openEnd))) return undefined;",
     replace: "if (sumAt(bytes, openEnd) === -1) return undefined;",
     tests: [bytes, "src/runtime/log/line-framing.test.ts"],

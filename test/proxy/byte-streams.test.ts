@@ -77,7 +77,7 @@ async function casesOf(
 
 /** The cases whose bytes differ at the client. */
 async function differing(cases: readonly Case[]): Promise<readonly string[]> {
-  let answer = Buffer.alloc(0);
+  let answer: Buffer = Buffer.alloc(0);
   const upstream = await startUpstream((socket) => socket.write(answer));
   const proxy = await openProxy({ to: upstream.origin });
   const found: string[] = [];
@@ -164,10 +164,8 @@ describe("a stream reaches the client byte for byte, however it is cut and coded
   test("an event reaches the client as soon as it comes, and none waits for the next", async () => {
     for (const { name, path, bytes } of own) {
       const events = bytes.toString("utf8").split(/(?<=\n\n)/);
-      let send: (text: string) => void = () => undefined;
       const upstream = await startUpstream((socket) => {
         socket.write(answerBytes("200 OK", [SSE_TYPE, ["Transfer-Encoding", "chunked"]]));
-        send = (text) => socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
       });
       const proxy = await openProxy({ to: upstream.origin });
       const body = '{"model":"m","stream":true,"input":"a","messages":[{"role":"user","content":"a"}]}';
@@ -175,7 +173,7 @@ describe("a stream reaches the client byte for byte, however it is cut and coded
       await upstream.request(0);
       let sent = 0;
       for (const event of events) {
-        send(event);
+        upstream.sockets[0]?.write(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`);
         sent += Buffer.byteLength(event);
         expect([name, (await client.body(sent)).length]).toEqual([name, sent]);
       }

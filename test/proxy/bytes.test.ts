@@ -4,15 +4,9 @@ import * as zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
 
 import { oddBodies } from "./support/bodies.ts";
-import {
-  endToEnd,
-  type Header,
-  inChunks,
-  type Message,
-  messageBytes,
-  valuesOf,
-  withoutOurs,
-} from "./support/http-bytes.ts";
+import { endToEnd, type Header, inChunks, type Message, valuesOf } from "./support/http-bytes.ts";
+import { OK, pass } from "./support/pass.ts";
+import { READ, TARGETS } from "./support/targets.ts";
 import {
   answerBytes,
   ask,
@@ -22,29 +16,6 @@ import {
   requestTo,
   startUpstream,
 } from "./support/wire.ts";
-
-/** The three that are read, and others that are piped. */
-const READ = [
-  "/v1/responses",
-  "/v1/chat/completions",
-  "/v1/messages",
-  "/anthropic/v1/messages?beta=true",
-] as const;
-const PIPED: readonly (readonly [method: string, target: string])[] = [
-  ["GET", "/v1/models?limit=1&after=a%20b"],
-  ["GET", "/v1/responses/resp_1"],
-  ["DELETE", "/v1/responses/resp_1"],
-  ["POST", "/v1/embeddings"],
-  ["POST", "/v1/messages/count_tokens"],
-  ["POST", "/v1/responses/compact"],
-  ["POST", "/v1/responses/"],
-  ["POST", "/v1/files?purpose=batch"],
-  ["PUT", "/upload/part/1"],
-  ["PATCH", "/v1/things/1"],
-  ["OPTIONS", "/v1/responses"],
-  ["HEAD", "/v1/models"],
-];
-const TARGETS = [...READ.map((target) => ["POST", target] as const), ...PIPED];
 
 const HEADERS: readonly Header[] = [
   ["X-Stainless-Lang", "js"],
@@ -68,16 +39,6 @@ const HEADERS: readonly Header[] = [
   ["Date", "Thu, 01 Jan 1970 00:00:00 GMT"],
 ];
 
-const OK = answerBytes("200 OK", [JSON_TYPE], "{}");
-
-/** What one request makes of an upstream that always answers the same. */
-async function pass(request: (port: number) => Buffer, answer: Buffer = OK, headers?: boolean) {
-  const upstream = await startUpstream(answer);
-  const proxy = await openProxy({ to: upstream.origin, headers });
-  const got = await ask(proxy.port, request(proxy.port));
-  return { got, upstream, proxy };
-}
-
 /** The requests as the upstream saw them, without their framing. */
 const seen = (requests: readonly Message[]) =>
   requests.map(({ start, headers, body }) => ({
@@ -85,7 +46,6 @@ const seen = (requests: readonly Message[]) =>
     headers: endToEnd(headers),
     body: body.toString("latin1"),
   }));
-
 describe("a request arrives as it was sent", () => {
   test.for(TARGETS)(
     "%s %s: its line, and its headers in order, case and number",
@@ -211,147 +171,5 @@ describe("a request arrives as it was sent", () => {
     socket.write(Buffer.concat(all));
     const text = (await socket.toArray()).join("");
     expect(text.match(/\{"input":"\d"\}/g)).toEqual(bodies);
-  });
-});
-
-describe("an answer reaches the client as the upstream sent it", () => {
-  const answerHeaders: readonly Header[] = [
-    ["Content-Type", "application/json"],
-    ["Set-Cookie", "a=1; Path=/"],
-    ["set-cookie", "b=2"],
-    ["X-Request-ID", "req_1"],
-    ["openai-organization", "org-1"],
-    ["x-ratelimit-remaining", "1"],
-    ["X-RateLimit-Remaining", "2"],
-    ["ETag", '"x"'],
-    ["x-empty", ""],
-    ["Server", "odd"],
-  ];
-  const STATUSES = [
-    "200 OK",
-    "200 Fine Indeed",
-    "200 ",
-    "201 Created",
-    "202 Accepted",
-    "299 Odd",
-    "418 I'm a teapot",
-  ];
-
-  test.for(TARGETS)("%s %s: status, words and headers; none added but ours", async ([method, target]) => {
-    const text = method === "HEAD" ? "" : '{"ok":1 }';
-    let status = "";
-    const upstream = await startUpstream((socket) => socket.write(answerBytes(status, answerHeaders, text)));
-    const proxy = await openProxy({ to: upstream.origin });
-    const request = requestTo(proxy.port, target, { method, body: method === "POST" ? "{}" : "" });
-    for (status of STATUSES) {
-      const { words, headers, body, status: code } = await ask(proxy.port, request);
-      expect({ status: `${code} ${words}`, headers: withoutOurs(headers), body: body.toString() }).toEqual({
-        status,
-        headers: [...answerHeaders, ["Content-Length", String(text.length)]],
-        body: text,
-      });
-    }
-  });
-
-  test.for(["/v1/responses", "/v1/models"])(
-    "%s: a header that is not ASCII keeps its bytes",
-    async (target) => {
-      const headers: readonly Header[] = [["X-Latin", "Gr\xfc\xdfe"]];
-      const { got } = await pass(
-        (port) => requestTo(port, target, { body: "{}" }),
-        answerBytes("200 OK", headers, "{}"),
-      );
-      expect(withoutOurs(got.headers)).toEqual([...headers, ["Content-Length", "2"]]);
-    },
-  );
-
-  test("a date and a via of the upstream stay, and no header of ours is added if none is wanted", async () => {
-    const headers: readonly Header[] = [
-      ["Date", "Thu, 01 Jan 1970 00:00:00 GMT"],
-      ["Via", "1.1 edge"],
-      ["Age", "3"],
-    ];
-    for (const target of ["/v1/responses", "/v1/models"]) {
-      const { got } = await pass(
-        (port) => requestTo(port, target, { body: "{}" }),
-        answerBytes("200 OK", headers, "{}"),
-        false,
-      );
-      expect(endToEnd(got.headers)).toEqual([...headers, ["Content-Length", "2"]]);
-    }
-  });
-
-  test("what the proxy adds tells what it did, and the number of the exchange", async () => {
-    const { got } = await pass((port) => requestTo(port, "/v1/responses", { body: '{"input":"a"}' }));
-    const ours = got.headers.filter(([name]) => name.startsWith("x-throughline"));
-    expect(ours).toEqual([
-      ["x-throughline", "passed"],
-      ["x-throughline-exchange", expect.stringMatching(/^x[0-9a-z]{10,}$/)],
-    ]);
-  });
-
-  test("headers of more than 16 KiB pass", async () => {
-    const headers: readonly Header[] = [["Content-Security-Policy", "x".repeat(30_000)]];
-    for (const target of ["/v1/responses", "/v1/models"]) {
-      const { got } = await pass(
-        (port) => requestTo(port, target, { body: "{}" }),
-        answerBytes("200 OK", headers, "{}"),
-      );
-      // Compared by length: a difference of this size cannot be read.
-      expect([
-        got.status,
-        withoutOurs(got.headers).map(([name, value]) => `${name}: ${value.length}`),
-      ]).toEqual([200, ["Content-Security-Policy: 30000", "Content-Length: 1"]]);
-    }
-  });
-
-  test("an answer without a body has none", async () => {
-    for (const target of ["/v1/responses", "/v1/models"])
-      for (const status of ["204 No Content", "304 Not Modified"]) {
-        const bytes = messageBytes(`HTTP/1.1 ${status}`, [["x-a", "1"]]);
-        const { got } = await pass((port) => requestTo(port, target, { body: "{}" }), bytes);
-        expect([got.status, got.whole, withoutOurs(got.headers), got.body.length]).toEqual([
-          Number(status.slice(0, 3)),
-          true,
-          [["x-a", "1"]],
-          0,
-        ]);
-      }
-  });
-
-  test.for(["/v1/responses", "/v1/messages", "/v1/files"])(
-    "%s: whatever its body is, and however it is framed",
-    async (target) => {
-      let answer = OK;
-      const upstream = await startUpstream((socket) => socket.write(answer));
-      const proxy = await openProxy({ to: upstream.origin });
-      const request = requestTo(proxy.port, target, { body: '{"model":"m","input":"a","messages":[]}' });
-      const differing: string[] = [];
-      for (const { name, bytes, coding } of oddBodies("input")) {
-        const headers: readonly Header[] =
-          coding === undefined ? [JSON_TYPE] : [JSON_TYPE, ["Content-Encoding", coding]];
-        const chunks = inChunks(bytes, Math.max(1, Math.ceil(bytes.length / 5)));
-        const framings = {
-          "by length": answerBytes("200 OK", headers, bytes),
-          "in chunks": answerBytes("200 OK", [...headers, ["Transfer-Encoding", "chunked"]], chunks),
-        };
-        for (const [how, framed] of Object.entries(framings)) {
-          answer = framed;
-          const got = await ask(proxy.port, request);
-          if (!got.whole || !got.body.equals(bytes))
-            differing.push(`${name}, ${how}: ${got.status}, ${got.body.length} of ${bytes.length} bytes`);
-        }
-      }
-      expect(differing).toEqual([]);
-    },
-  );
-
-  test("an answer that ends with its connection ends well", async () => {
-    for (const target of ["/v1/responses", "/v1/models"]) {
-      const upstream = await startUpstream((socket) => socket.end("HTTP/1.1 200 OK\r\nx-a: 1\r\n\r\nhello"));
-      const proxy = await openProxy({ to: upstream.origin });
-      const got = await ask(proxy.port, requestTo(proxy.port, target, { body: '{"input":"a"}' }));
-      expect([got.status, got.whole, got.body.toString()]).toEqual([200, true, "hello"]);
-    }
   });
 });

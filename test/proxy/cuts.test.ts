@@ -1,15 +1,12 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 
 import { describe, expect, test } from "vitest";
 
-import type { ExchangeLine } from "../../src/proxy/relay/index.ts";
 import { afterTest } from "../support/clean-up.ts";
 import { ownPort } from "../support/own-port.ts";
-import { inChunks } from "./support/http-bytes.ts";
-import { ownStreams } from "./support/streams.ts";
-import { chat, messages, responses, type Talker, TALKERS } from "./support/talk.ts";
+import { byHand, chunk, eventsOf } from "./support/by-hand.ts";
+import { TALKERS } from "./support/talk.ts";
 import { tls } from "./support/tls.ts";
 import {
   answerBytes,
@@ -18,32 +15,8 @@ import {
   openClient,
   openProxy,
   requestTo,
-  SSE_TYPE,
   startUpstream,
-  type Upstream,
 } from "./support/wire.ts";
-
-const CHUNKED = ["Transfer-Encoding", "chunked"] as const;
-const SSE_HEAD = answerBytes("200 OK", [SSE_TYPE, CHUNKED]);
-const chunk = (text: string): Buffer => inChunks(Buffer.from(text), Number.MAX_SAFE_INTEGER).subarray(0, -5);
-
-const closed = async (socket: Socket | undefined): Promise<void> => {
-  if (socket !== undefined && !socket.destroyed) await once(socket, "close");
-};
-
-/** The text answer of a dialect, event by event. */
-async function eventsOf({ name }: Talker): Promise<readonly string[]> {
-  const found = (await ownStreams()).find((one) => one.name === `${name}, a text`);
-  return (found?.bytes.toString("utf8") ?? "").split(/(?<=\n\n)/);
-}
-
-/** An upstream whose first answer is sent by hand, and which then answers with plain JSON. */
-async function byHand(head: Buffer = SSE_HEAD): Promise<Upstream & { readonly first: () => Socket }> {
-  const upstream = await startUpstream((socket, _request, nth) => {
-    socket.write(nth === 0 ? head : answerBytes("200 OK", [JSON_TYPE], "{}"));
-  });
-  return Object.assign(upstream, { first: () => upstream.sockets[0] as Socket });
-}
 
 describe("an answer that the upstream breaks off is broken off for the client", () => {
   test.for(TALKERS)("$name: in the middle of a stream", async (talker) => {
@@ -92,10 +65,9 @@ describe("an answer that the upstream breaks off is broken off for the client", 
   });
 });
 
-describe("an upstream that cannot be reached", () => {
-  const reason = (body: Buffer): unknown =>
-    (JSON.parse(body.toString()) as { readonly error: unknown }).error;
+const reason = (body: Buffer): unknown => (JSON.parse(body.toString()) as { readonly error: unknown }).error;
 
+describe("an upstream that cannot be reached", () => {
   test.for(["/v1/responses", "/v1/models"])("%s: 502, with what is wrong and where", async (path) => {
     const port = await ownPort();
     const proxy = await openProxy({ to: `http://127.0.0.1:${port}` });
@@ -191,124 +163,5 @@ describe("an upstream that cannot be reached", () => {
       );
       expect([got.status, times.get('{"input":"second"}')]).toEqual([status, attempts]);
     }
-  });
-});
-
-/** An event that carries some of the visible text. */
-const TOKEN = /output_text\.delta|text_delta|"content":"[^"]/;
-
-describe("when the client leaves, the upstream is ended at once", () => {
-  test.for([...TALKERS.map(({ path }) => path), "/v1/models"])(
-    "%s: before the answer begins",
-    async (path) => {
-      const upstream = await startUpstream(() => undefined);
-      const proxy = await openProxy({ to: upstream.origin });
-      const client = openClient(
-        proxy.port,
-        requestTo(proxy.port, path, { body: '{"model":"m","input":"a","messages":[]}' }),
-      );
-      await upstream.request(0);
-      client.socket.destroy();
-      await closed(upstream.sockets[0]);
-    },
-  );
-
-  test.for(TALKERS)("$name: while tokens come, and nothing of the answer is remembered", async (talker) => {
-    const events = await eventsOf(talker);
-    const upstream = await byHand();
-    const proxy = await openProxy({ to: upstream.origin });
-    const first = talker.body([{ user: "a" }], true);
-    const client = openClient(proxy.port, requestTo(proxy.port, talker.path, { body: first }));
-    await upstream.request(0);
-    const text = events.slice(0, events.findIndex((event) => TOKEN.test(event)) + 2).join("");
-    upstream.first().write(chunk(text));
-    await client.body(Buffer.byteLength(text));
-    client.socket.destroy();
-    await closed(upstream.first());
-    const next = talker.body(
-      [{ user: "a" }, { model: talker.heard(events.join(""), true).text }, { user: "b" }],
-      true,
-    );
-    await ask(proxy.port, requestTo(proxy.port, talker.path, { body: next }));
-    expect(upstream.requests.map(({ body }) => body.toString())).toEqual([first, next]);
-  });
-
-  test("while a piped upload is under way", async () => {
-    const upstream = await startUpstream(() => undefined);
-    const proxy = await openProxy({ to: upstream.origin });
-    const client = openClient(
-      proxy.port,
-      requestTo(proxy.port, "/v1/files", { headers: [["Content-Length", "1000"]] }),
-    );
-    client.socket.write("half");
-    while (upstream.sockets.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    client.socket.destroy();
-    await closed(upstream.sockets[0]);
-    expect(upstream.requests).toEqual([]);
-  });
-
-  test("while a body is read: nothing is sent", async () => {
-    const upstream = await startUpstream(answerBytes("200 OK", [JSON_TYPE], "{}"));
-    const proxy = await openProxy({ to: upstream.origin });
-    const client = openClient(
-      proxy.port,
-      requestTo(proxy.port, "/v1/responses", { headers: [["Content-Length", "1000"]] }),
-    );
-    client.socket.end("half");
-    await closed(client.socket);
-    await ask(proxy.port, requestTo(proxy.port, "/v1/responses", { body: '{"input":"a"}' }));
-    expect(upstream.requests.map(({ body }) => body.toString())).toEqual(['{"input":"a"}']);
-  });
-});
-
-/** The events after which every item is complete. */
-const ENDS: readonly (readonly [name: string, talker: Talker, end: RegExp])[] = [
-  ["responses", responses, /response\.completed/],
-  ["messages", messages, /event: message_delta/],
-  ["chat", chat, /\[DONE\]/],
-];
-
-describe("when the client leaves an answer that lacks only its end", () => {
-  test.for(ENDS)("%s: the answer is remembered", async ([, talker, end]) => {
-    const events = await eventsOf(talker);
-    const at = events.findIndex((event) => end.test(event));
-    const upstream = await byHand();
-    let tell: (line: ExchangeLine) => void = () => undefined;
-    const ended = new Promise<ExchangeLine>((resolve) => (tell = resolve));
-    const proxy = await openProxy({ to: upstream.origin, onExchange: (line) => tell(line) });
-    const client = openClient(
-      proxy.port,
-      requestTo(proxy.port, talker.path, { body: talker.body([{ user: "a" }], true) }),
-    );
-    await upstream.request(0);
-    const text = events.slice(0, at).join("");
-    upstream.first().write(chunk(text));
-    await client.body(Buffer.byteLength(text));
-    client.socket.destroy();
-    await closed(client.socket);
-    // One turn of the proxy, so that it knows.
-    await ask(proxy.port, requestTo(proxy.port, "/__throughline/health", { method: "GET" }));
-    upstream.first().write(Buffer.concat([chunk(events.slice(at).join("")), Buffer.from("0\r\n\r\n")]));
-    expect(await ended).toMatchObject({ recorded: true });
-    const { text: said, thought } = talker.heard(events.join(""), true);
-    const next = talker.body([{ user: "a" }, { model: said }, { user: "b" }], true);
-    await ask(proxy.port, requestTo(proxy.port, talker.path, { body: next }));
-    expect(upstream.requests.at(-1)?.body.toString()).toContain(thought);
-  });
-
-  test("an end that does not come is not awaited for ever", async () => {
-    const events = await eventsOf(responses);
-    const upstream = await byHand();
-    const proxy = await openProxy({ to: upstream.origin });
-    const client = openClient(
-      proxy.port,
-      requestTo(proxy.port, responses.path, { body: responses.body([{ user: "a" }], true) }),
-    );
-    await upstream.request(0);
-    const text = events.slice(0, -1).join("");
-    upstream.first().write(chunk(text));
-    await client.body(Buffer.byteLength(text));
-    client.socket.destroy();
-    await closed(upstream.first());
   });
 });

@@ -1,87 +1,21 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { frameOpen } from "../../src/base/files/index.ts";
-import { ledgerStatus, readExchanges, startProxy } from "../../src/proxy/relay/index.ts";
-import { randomFrom } from "../chaos/random.ts";
+import { ledgerStatus, startProxy } from "../../src/proxy/relay/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { type ChildPlan, startChildProxy } from "./support/child-plan.ts";
-import { scenario, startReplay } from "./support/fail-open-scenario.ts";
-import { ownStreams, type Recorded } from "./support/streams.ts";
-import { TALKERS } from "./support/talk.ts";
 import {
-  answerBytes,
-  ask,
-  JSON_TYPE,
-  openProxy,
-  requestTo,
-  startUpstream,
-  type Upstream,
-} from "./support/wire.ts";
-
-interface World {
-  readonly upstream: Upstream;
-  readonly streams: readonly Recorded[];
-  readonly plain: readonly Recorded[];
-}
-
-async function world(): Promise<World> {
-  const [streams, plain] = [await ownStreams(true), await ownStreams(false)];
-  return { upstream: await startReplay(streams, plain), streams, plain };
-}
-
-/** What a client or the provider sees differently than without the proxy. */
-const differences = ({ upstream, streams, plain }: World, port: number): Promise<string | undefined> =>
-  scenario(port, upstream, { streams, plain });
-
-async function healthOf(port: number): Promise<unknown> {
-  const { body } = await ask(port, requestTo(port, "/__throughline/health", { method: "GET" }));
-  return JSON.parse(body.toString());
-}
-
-/** A folder with what one scenario leaves. */
-async function soundLedger(given: World): Promise<string> {
-  const folder = join(temporaryFolder(), "ledger");
-  const proxy = await openProxy({ to: given.upstream.origin, ledger: folder });
-  expect(await differences(given, proxy.port)).toBeUndefined();
-  await proxy.close();
-  return folder;
-}
-
-const segmentsOf = (folder: string): readonly string[] =>
-  readdirSync(folder).flatMap((name) => (name.endsWith(".jsonl") ? [join(folder, name)] : []));
-
-/** The talkers whose lost thought is put back. */
-async function found({ upstream, streams }: World, port: number): Promise<readonly string[]> {
-  const names: string[] = [];
-  for (const talker of TALKERS) {
-    const { text, thought } = talker.heard(
-      streams.find(({ name }) => name === `${talker.name}, a text`)?.bytes.toString("utf8") ?? "",
-      true,
-    );
-    const body = talker.body([{ user: "Grüße 🧠" }, { model: text }, { user: "and more" }], true);
-    const got = await ask(
-      port,
-      requestTo(port, talker.path, { headers: [["authorization", "Bearer sk-a"]], body }),
-    );
-    expect(got.status).toBe(200);
-    if (upstream.requests.at(-1)?.body.toString().includes(thought) === true) names.push(talker.name);
-  }
-  return names;
-}
-
-const ALL = TALKERS.map(({ name }) => name);
+  ALL,
+  differences,
+  found,
+  healthOf,
+  segmentsOf,
+  soundLedger,
+  world,
+} from "./support/fail-open-world.ts";
+import { answerBytes, ask, JSON_TYPE, openProxy, requestTo, startUpstream } from "./support/wire.ts";
 
 describe("a ledger folder that cannot be used changes nothing for the client, and the health says so", () => {
   const cases: Readonly<Record<string, (folder: string) => string>> = {
@@ -190,66 +124,9 @@ describe("a folder that goes away while the proxy runs", () => {
   );
 });
 
-/** Damage that costs at most the lines it touches. */
-const LINE_DAMAGE: Readonly<Record<string, (file: string) => void>> = {
-  "a torn tail": (file) => appendFileSync(file, readFileSync(file).subarray(0, 100)),
-  "a tail that was cut": (file) => truncateSync(file, statSync(file).size - 7),
-  "garbage lines": (file) =>
-    appendFileSync(
-      file,
-      'garbage\n\n{}\n{"type":"group"}\n\0\0\0\n[1]\nnull\n{"type":"group","sum":"00000000"}\n',
-    ),
-  "binary in front": (file) =>
-    writeFileSync(file, Buffer.concat([Buffer.from([0, 255, 10, 10, 0]), readFileSync(file)])),
-  "a block of zeros at the end": (file) => appendFileSync(file, Buffer.alloc(4096)),
-  "a line of an unknown type": (file) => appendFileSync(file, frameOpen('{"type":"later","what":[1]')),
-  "sound lines that hold something else": (file) => {
-    for (const text of [
-      '{"type":"group"',
-      '{"type":"group","id":7,"openings":null',
-      '{"type":"asked","id":"x"',
-      '{"type":"pin"',
-      '{"type":"used"',
-      '{"type":"account"',
-      '{"x":1',
-      '{"type":null',
-    ])
-      appendFileSync(file, frameOpen(text));
-  },
+const fail = (): never => {
+  throw new Error("of the user");
 };
-
-describe("a damaged ledger is never fatal", () => {
-  test.for(Object.entries(LINE_DAMAGE))("%s costs no other line", async ([, damage]) => {
-    const given = await world();
-    const folder = await soundLedger(given);
-    for (const file of segmentsOf(folder)) damage(file);
-    const proxy = await openProxy({ to: given.upstream.origin, ledger: folder });
-    expect([proxy.health, await found(given, proxy.port)]).toEqual(["ok", ALL]);
-    expect(await differences(given, proxy.port)).toBeUndefined();
-    expect(() => [ledgerStatus(folder), readExchanges(folder)]).not.toThrow();
-  });
-
-  test("flipped bits at any offset", async () => {
-    const given = await world();
-    const folder = await soundLedger(given);
-    const [file = ""] = segmentsOf(folder);
-    const sound = readFileSync(file);
-    const random = randomFrom(7).fork("bit flips");
-    for (let turn = 0; turn < 12; turn += 1) {
-      const bytes = Buffer.from(sound);
-      for (let flips = 0; flips < 1 + turn; flips += 1) {
-        const at = Math.floor(random.next() * bytes.length);
-        bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random.next() * 8));
-      }
-      for (const one of segmentsOf(folder)) rmSync(one);
-      writeFileSync(file, bytes);
-      const proxy = await openProxy({ to: given.upstream.origin, ledger: folder });
-      expect([turn, proxy.health, await differences(given, proxy.port)]).toEqual([turn, "ok", undefined]);
-      await proxy.close();
-      expect(ledgerStatus(folder).damage.length).toBeGreaterThan(0);
-    }
-  });
-});
 
 describe("an answer that the proxy cannot make sense of reaches the client all the same", () => {
   const nested = "[".repeat(500) + "]".repeat(500);
@@ -302,9 +179,6 @@ describe("an answer that the proxy cannot make sense of reaches the client all t
   test("callbacks of the user that throw do not reach the client", async () => {
     const given = await world();
 
-    const fail = (): never => {
-      throw new Error("of the user");
-    };
     const proxy = await startProxy({ to: given.upstream.origin, port: 0, onExchange: fail, onProblem: fail });
     expect(await differences(given, proxy.port)).toBeUndefined();
     await proxy.close();

@@ -10,6 +10,19 @@ import {
   type SessionHandle,
 } from "../../src/access/client/index.ts";
 import {
+  type Erasure,
+  eraseLedger,
+  type ExchangeLine,
+  ledgerStatus,
+  type LedgerStatus,
+  type ProxyOptions,
+  readExchanges,
+  type Route,
+  routeFrom,
+  type RunningProxy,
+  startProxy,
+} from "../../src/proxy/relay/index.ts";
+import {
   type AgentFor,
   type RunningServer,
   type ServerOptions,
@@ -108,6 +121,20 @@ describe("throughline/client and throughline/server", () => {
       // @ts-expect-error there is no limit `sessions`
       void startServer({ agent, store, limits: { sessions: 1 } });
     });
+  });
+});
+
+test("throughline/proxy", () => {
+  expectTypeOf(startProxy).toEqualTypeOf<(options: ProxyOptions) => Promise<RunningProxy>>();
+  expectTypeOf(readExchanges).toEqualTypeOf<(folder: string) => readonly ExchangeLine[]>();
+  expectTypeOf(ledgerStatus).toEqualTypeOf<(folder: string) => LedgerStatus>();
+  expectTypeOf(eraseLedger).toEqualTypeOf<
+    (folder: string, erasure: Erasure) => { readonly groups: number; readonly exchanges: number }
+  >();
+  expectTypeOf(routeFrom).toEqualTypeOf<(name: string, text: string, known?: readonly Route[]) => Route>();
+  compileOnly(() => {
+    // @ts-expect-error there is no mode `fix`
+    void startProxy({ to: "http://127.0.0.1:1", mode: "fix" });
   });
 });
 

@@ -1,6 +1,6 @@
 /** The AI SDK on the Messages API: streamed and not, with thinking in the form that each model accepts. */
-import { conversation } from "../ai-sdk.mjs";
-import { weather } from "../weather.mjs";
+import { appOf, conversation, toolsOf } from "../ai-sdk.mjs";
+import { scenariosOf } from "../scenarios.mjs";
 
 export const client = {
   name: "ai-sdk-anthropic",
@@ -11,13 +11,7 @@ export const client = {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
     const { z } = await import("zod");
     const anthropic = createAnthropic({ baseURL: baseUrl, apiKey: key });
-    const tools = {
-      [weather.name]: sdk.tool({
-        description: weather.description,
-        inputSchema: z.object({ city: z.string() }),
-        execute: async (input) => weather.run(input),
-      }),
-    };
+    const tools = toolsOf(sdk, z);
     for (const [model, thinking] of [
       ["emu-claude", { type: "enabled", budgetTokens: 2000 }],
       ["emu-claude", { type: "adaptive" }],
@@ -36,4 +30,30 @@ export const client = {
         await conversation(sdk, settings, way);
       }
   },
+
+  scenarios: scenariosOf(
+    async ({ baseUrl, key: own, name }) => {
+      const sdk = await import("ai");
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
+      const { z } = await import("zod");
+      return appOf(sdk, {
+        name,
+        models: { own: "emu-claude", other: "claude-sonnet-4-5", bound: "emu-claude-bound" },
+        settingsFor: (model, key = own) => ({
+          model: createAnthropic({ baseURL: baseUrl, apiKey: key })(model),
+          tools: toolsOf(sdk, z),
+          maxOutputTokens: 8000,
+          stopWhen: sdk.isStepCount?.(5) ?? sdk.stepCountIs(5),
+          providerOptions: {
+            anthropic: {
+              thinking:
+                model === "emu-claude-bound" ? { type: "adaptive" } : { type: "enabled", budgetTokens: 2000 },
+            },
+          },
+        }),
+        withoutPayload: (part) => ({ ...part, providerOptions: { anthropic: { signature: "" } } }),
+      });
+    },
+    ["switch-plain"],
+  ),
 };

@@ -1,6 +1,8 @@
 /** The official client on the Messages API, with a hand-written loop, streamed and not. */
 import assert from "node:assert/strict";
 
+import { lossesOfParts } from "../losses.mjs";
+import { scenariosOf } from "../scenarios.mjs";
 import { weather } from "../weather.mjs";
 
 export const client = {
@@ -23,6 +25,8 @@ export const client = {
     }
     await counted(anthropic);
   },
+
+  scenarios: scenariosOf(appOf, ["switch-plain"]),
 };
 
 const tools = [
@@ -67,4 +71,45 @@ async function counted(anthropic) {
   const models = [];
   for await (const { id } of anthropic.models.list()) models.push(id);
   assert.ok(models.includes("emu-claude"));
+}
+
+const KINDS = { thinking: "thought", redacted_thinking: "thought", text: "text" };
+
+async function appOf({ url, key, name }) {
+  const { default: Anthropic } = await import("@anthropic-ai/sdk");
+  const defaultHeaders = { "x-emulator-conversation": name };
+  return {
+    other: "claude-sonnet-4-5",
+    bound: "emu-claude-bound",
+    user: (text) => ({ role: "user", content: [{ type: "text", text }] }),
+    text: textOf,
+    isResult: ({ content }) => content.some(({ type }) => type === "tool_result"),
+    async send(messages, { model = "emu-claude", key: apiKey = key } = {}) {
+      const anthropic = new Anthropic({ baseURL: url, apiKey, defaultHeaders, maxRetries: 0 });
+      const thinking =
+        model === "emu-claude-bound" ? { type: "adaptive" } : { type: "enabled", budget_tokens: 2000 };
+      const settings = { model, max_tokens: 8000, tools: tools.slice(0, 1), thinking };
+      const history = [...messages];
+      for (;;) {
+        const { content } = await anthropic.messages.create({ ...settings, messages: history });
+        history.push({ role: "assistant", content });
+        const calls = content.filter(({ type }) => type === "tool_use");
+        if (calls.length === 0) return history;
+        const results = calls.map(({ id, input }) => ({
+          type: "tool_result",
+          tool_use_id: id,
+          content: weather.run(input),
+        }));
+        history.push({ role: "user", content: results });
+      }
+    },
+    without: lossesOfParts({
+      partsOf: ({ content }) => content,
+      withParts: (message, content) => ({ ...message, content }),
+      kind: ({ type }) => KINDS[type],
+      bare: (block) => (block.type === "thinking" ? { type: "thinking", thinking: block.thinking } : block),
+      withoutPayload: (block) => ({ ...block, signature: "" }),
+      withoutWords: (block) => ({ ...block, thinking: "" }),
+    }),
+  };
 }

@@ -1,6 +1,8 @@
 /** The official client on the Responses API, with a hand-written loop: state kept by the server, and by the client. */
 import assert from "node:assert/strict";
 
+import { lossesOfParts, omit } from "../losses.mjs";
+import { scenariosOf } from "../scenarios.mjs";
 import { weather } from "../weather.mjs";
 
 export const client = {
@@ -14,6 +16,8 @@ export const client = {
     await stored(openai);
     await streamed(openai);
   },
+
+  scenarios: scenariosOf(appOf),
 };
 
 const tools = [
@@ -96,4 +100,42 @@ async function streamed(openai) {
     input.push(...response.output.map(asIssued), ...resultsOf(response));
     if (step === 1) assert.match(response.output_text, /Sunny in Lima/);
   }
+}
+
+const KINDS = {
+  reasoning: "thought",
+  message: "text",
+  function_call: "call",
+  function_call_output: "result",
+};
+
+async function appOf({ baseUrl, key, name }) {
+  const { default: OpenAI } = await import("openai");
+  const defaultHeaders = { "x-emulator-conversation": name };
+  return {
+    other: "gpt-5.6",
+    bound: "emu-prefix-bound",
+    plain: "gpt-4.1",
+    user: (content) => ({ role: "user", content }),
+    text: (item) => item.content.map?.(({ text }) => text).join("") ?? item.content,
+    isResult: ({ type }) => type === "function_call_output",
+    async send(input, { model = "emu-reasoner", key: apiKey = key } = {}) {
+      const openai = new OpenAI({ baseURL: baseUrl, apiKey, defaultHeaders, maxRetries: 0 });
+      const history = [...input];
+      for (;;) {
+        const response = await openai.responses.create({ model, input: history, tools, store: false });
+        const results = resultsOf(response);
+        history.push(...response.output, ...results);
+        if (results.length === 0) return history;
+      }
+    },
+    without: lossesOfParts({
+      partsOf: (item) => (item === undefined ? [] : [item]),
+      withParts: (_, [item]) => item,
+      kind: ({ type = "message" }) => KINDS[type],
+      bare: (item) => (item.type === "reasoning" ? undefined : omit(item, "id", "status", "phase")),
+      withoutPayload: (item) => omit(item, "encrypted_content"),
+      withoutWords: (item) => ({ ...item, summary: [] }),
+    }),
+  };
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { PROGRAM_FAULTS, programScenarios } from "../program-scenarios.mjs";
 import { packageFile, runProgram } from "../programs.mjs";
 
 export const client = {
@@ -19,6 +20,27 @@ export const client = {
     await ask("--continue", "Think of a number.");
     assert.match(await ask("--continue", "Which number was it?"), /I thought of \d+/);
   },
+
+  faults: PROGRAM_FAULTS,
+  scenarios: programScenarios(
+    ({ dir, work, baseUrl, key: own }) => {
+      const opencode = packageFile(dir, `opencode-${process.platform}-${process.arch}`, "bin/opencode");
+      const project = join(work, "project");
+      mkdirSync(project);
+      const ask = (words, { model = "emu-reasoner", key = own, killWhen } = {}) => {
+        writeFileSync(join(project, "opencode.json"), JSON.stringify(config(baseUrl, key)));
+        const args = ["run", "--model", `emulator/${model}`, ...words];
+        return runProgram(opencode, args, { cwd: project, env: { HOME: work }, killWhen });
+      };
+      return {
+        first: (text, options) => ask([text], options),
+        next: (text, options) => ask(["--continue", text], options),
+        slow: "Use bash to run `touch started; sleep 20`",
+        other: "emu-prefix-bound",
+      };
+    },
+    ["lost-thoughts"],
+  ),
 };
 
 const config = (baseURL, apiKey) => ({
@@ -31,7 +53,10 @@ const config = (baseURL, apiKey) => ({
     emulator: {
       npm: "@ai-sdk/openai",
       options: { baseURL, apiKey },
-      models: { "emu-reasoner": { reasoning: true, tool_call: true } },
+      models: {
+        "emu-reasoner": { reasoning: true, tool_call: true },
+        "emu-prefix-bound": { reasoning: true, tool_call: true },
+      },
     },
   },
 });

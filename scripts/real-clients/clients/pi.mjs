@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { editLines, PROGRAM_FAULTS, programScenarios } from "../program-scenarios.mjs";
 import { runProgram } from "../programs.mjs";
 
 export const client = {
@@ -41,4 +42,61 @@ export const client = {
       assert.match(await ask("Which number was it?", "-c"), /I thought of \d+/);
     }
   },
+
+  faults: PROGRAM_FAULTS,
+  scenarios: {
+    ...programScenarios((order) => started(order, "openai-responses", ["emu-reasoner", "emu-prefix-bound"])),
+    /** Thoughts as a field of messages, which vendors demand back. Kimi does not read those of earlier turns. */
+    deepseek: async (order) => inTurns(started(order, "openai-completions", ["emu-deepseek"])),
+    kimi: async (order) => inLoop(started(order, "openai-completions", ["emu-kimi"])),
+  },
 };
+
+async function inLoop(pi) {
+  assert.match(await pi.first("Use bash to run `echo from-pi`"), /bash: from-pi/);
+  assert.match(await pi.next("Use bash to run `echo again`"), /bash: again/);
+}
+
+async function inTurns(pi) {
+  await inLoop(pi);
+  await pi.next("Think of a number.");
+  assert.match(await pi.next("Which number was it?"), /I thought of \d+/);
+}
+
+function started({ dir, work, baseUrl, key: own }, api, models) {
+  const program = join(dir, "node_modules/@earendil-works/pi-coding-agent/dist/cli.js");
+  mkdirSync(join(work, ".pi/agent"), { recursive: true });
+  const ask = (words, { model = models[0], key = own, killWhen } = {}) => {
+    const emulator = {
+      baseUrl,
+      api,
+      apiKey: key,
+      models: models.map((id) => ({ id, reasoning: true, compat: { supportsDeveloperRole: false } })),
+    };
+    writeFileSync(join(work, ".pi/agent/models.json"), JSON.stringify({ providers: { emulator } }));
+    return runProgram(
+      process.execPath,
+      [program, "-p", "--provider", "emulator", "--model", model, ...words],
+      {
+        cwd: work,
+        env: { HOME: work },
+        killWhen,
+      },
+    );
+  };
+  return {
+    first: (text, options) => ask([text], options),
+    next: (text, options) => ask(["-c", text], options),
+    slow: "Use bash to run `touch started; sleep 20`",
+    other: models[1],
+    lose: () =>
+      editLines(join(work, ".pi/agent/sessions"), (entry) => {
+        const { content } = entry.message ?? {};
+        if (!Array.isArray(content)) return entry;
+        return {
+          ...entry,
+          message: { ...entry.message, content: content.filter(({ type }) => type !== "thinking") },
+        };
+      }),
+  };
+}

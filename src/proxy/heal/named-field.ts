@@ -1,7 +1,7 @@
-/** A field of a history item that the endpoint does not know: left out wherever an item of that kind carries it. */
+/** A field of a history item that the endpoint does not know: left out of every item that carries it. */
 
 import type { ErrorInfo } from "../../base/events/index.ts";
-import { isObject, stringOf, withoutMember } from "../../base/support/index.ts";
+import { isObject, withoutMember } from "../../base/support/index.ts";
 import { namedInError } from "../../runtime/providers/index.ts";
 import { type Body, elementText, withEdits } from "../restore/index.ts";
 
@@ -25,18 +25,9 @@ const NEEDED: ReadonlySet<string> = new Set([
 export function withoutNamedField(error: ErrorInfo, body: Body): string | undefined {
   const { path, field } = namedInError(error);
   if (path === undefined || field === undefined || NEEDED.has(field)) return undefined;
-  const index = Number(/\d+/.exec(path)?.[0] ?? Number.NaN);
-  const kind = kindOf(body.values[index]);
-  if (kind === undefined) return undefined;
   const changed = new Map<number, string>();
   for (const [at, value] of body.values.entries())
-    if (kindOf(value) === kind && isObject(value) && Object.hasOwn(value, field))
+    if (isObject(value) && Object.hasOwn(value, field))
       changed.set(at, withoutMember(elementText(body, at), field));
   return changed.size === 0 ? undefined : withEdits(body, { changed, before: new Map() });
-}
-
-function kindOf(value: unknown): string | undefined {
-  return isObject(value)
-    ? `${stringOf(value["type"]) ?? "message"} ${stringOf(value["role"]) ?? ""}`
-    : undefined;
 }

@@ -20,6 +20,7 @@ function isExchange(line: Buffer): boolean {
   return line.subarray(0, EXCHANGE.length).equals(EXCHANGE);
 }
 
+/** What is in a ledger, and whether it is sound. */
 export interface LedgerStatus {
   readonly groups: number;
   readonly exchanges: number;
@@ -30,6 +31,7 @@ export interface LedgerStatus {
   readonly writers: readonly number[];
 }
 
+/** Reads a whole ledger and counts. */
 export function ledgerStatus(folder: string): LedgerStatus {
   const damage: LedgerDamage[] = [];
   let [groups, exchanges] = [0, 0];

@@ -57,6 +57,8 @@ export class GroupIndex {
   /** By the hash of an id of a member or a thought, or of a payload or signature. */
   readonly #byId = new Map<string, Group[]>();
   readonly #byResponse = new Map<string, Group>();
+  /** By how they begin, whoever they were issued to. */
+  readonly #anywhere = new Map<string, Group[]>();
   readonly #asked = new Map<string, Asked>();
   readonly #open = new Map<string, Set<string>>();
   readonly #pins = new Map<string, string>();
@@ -111,6 +113,14 @@ export class GroupIndex {
     return this.#alike.get(scope + opening) ?? NONE;
   }
 
+  /** Whether such an answer was issued to somebody else after the same words. */
+  isElsewhere(scope: string, opening: string, { loose, spine }: Keys): boolean {
+    return (this.#anywhere.get(opening) ?? []).some(
+      (group) =>
+        group.scope !== scope && (group.keys.loose === loose || (spine !== "" && group.keys.spine === spine)),
+    );
+  }
+
   /** The groups that an id or a payload was issued in. */
   issuedWith(scope: string, hash: string): readonly Group[] {
     return this.#byId.get(scope + hash) ?? [];
@@ -150,7 +160,13 @@ export class GroupIndex {
     const group = this.#groups.get(id);
     if (group === undefined) return;
     this.#groups.delete(id);
-    for (const opening of group.openings) this.#alike.get(group.scope + opening)?.remove(group);
+    for (const opening of group.openings) {
+      this.#alike.get(group.scope + opening)?.remove(group);
+      this.#anywhere.set(
+        opening,
+        (this.#anywhere.get(opening) ?? []).filter((one) => one !== group),
+      );
+    }
     for (const hash of hashesOf(group)) {
       const left = (this.#byId.get(group.scope + hash) ?? []).filter((one) => one !== group);
       if (left.length === 0) this.#byId.delete(group.scope + hash);
@@ -167,6 +183,7 @@ export class GroupIndex {
       const alike = this.#alike.get(key) ?? new Alike();
       this.#alike.set(key, alike);
       alike.add(group);
+      put(this.#anywhere, opening, group);
     }
     for (const hash of hashesOf(group)) put(this.#byId, group.scope + hash, group);
     if (group.response !== undefined) this.#byResponse.set(group.scope + group.response, group);

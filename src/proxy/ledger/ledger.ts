@@ -6,7 +6,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 
-import { messageOf } from "../../base/support/index.ts";
+import { type JsonObject, messageOf } from "../../base/support/index.ts";
 import type { IssuedThought, Mark } from "../marks/index.ts";
 import { GroupIndex } from "./index-of-groups.ts";
 import type { Group, LedgerRecord } from "./records.ts";
@@ -23,6 +23,7 @@ import {
   writerOf,
 } from "./segments.ts";
 
+/** How much a ledger remembers. */
 export interface LedgerLimits {
   /** Groups that nobody used for so long are forgotten. */
   readonly days: number;
@@ -175,8 +176,13 @@ export class Ledger {
       gone.add(id);
       bytes -= this.#places.get(id)?.length ?? 0;
     }
-    if (gone.size === 0) return;
-    for (const name of names) rewriteSegment(folder, name, (head) => !gone.has(String(head["id"])));
+    const isOld = (head: JsonObject): boolean =>
+      typeof head["at"] === "number" && now - head["at"] > days * DAY_MS;
+    const isGone = (head: JsonObject): boolean =>
+      gone.has(String(head["id"])) || (head["type"] !== "group" && head["type"] !== "account" && isOld(head));
+    const stale = names.filter((name) => gone.size > 0 || isStale(join(folder, name), now - days * DAY_MS));
+    if (stale.length === 0) return;
+    for (const name of stale) rewriteSegment(folder, name, (head) => !isGone(head));
     this.#places.clear();
     for (const id of gone) this.index.remove(id);
     for (const { at, head } of readSegments(folder, [], isGroup)) this.#places.set(String(head["id"]), at);
@@ -202,6 +208,11 @@ export class Ledger {
       return;
     }
   }
+}
+
+/** Nobody wrote to it since then, so all of it is older. */
+function isStale(path: string, time: number): boolean {
+  return statSync(path).mtimeMs < time;
 }
 
 function sizeOf(raw: readonly string[]): number {

@@ -145,6 +145,7 @@ export interface Decision {
   readonly thoughts: number;
 }
 
+/** A refusal of the provider, and what was changed because of it. */
 export interface Refusal {
   readonly status: number;
   readonly class: string;

@@ -163,6 +163,7 @@ export interface FoundLine {
   readonly head: JsonObject;
 }
 
+/** A line of a ledger that cannot be read. */
 export interface LedgerDamage {
   readonly file: string;
   readonly byte: number;

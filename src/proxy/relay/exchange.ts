@@ -47,6 +47,8 @@ type Outcome = ExchangeLine["outcome"];
 
 /** How much of a provider's message a line holds. */
 const MOST_TOLD = 300;
+/** A long conversation repeats its decisions with every request. */
+const MOST_DECISIONS = 50;
 
 export class Exchange {
   readonly id: string;
@@ -204,7 +206,7 @@ export class Exchange {
     this.#healer ??= new Healer({
       body: sent,
       vendor: vendorOf(request.target),
-      clientText: sent === request.body ? undefined : () => request.body.text,
+      clientText: known.restored.restored === 0 ? undefined : () => request.body.text,
       withEverything: () => this.#restored(request, true).text,
       ownPayloads: (body) => this.#ownPayloads(body, request),
     });
@@ -323,7 +325,7 @@ export class Exchange {
   }
 
   /** The exchange is over. */
-  end(status: number, note?: string): void {
+  end(status: number, note?: string, outcome: Outcome = this.#outcome): void {
     this.#safely(undefined, () => {
       const { dialect, path, route, mode, headers } = this.#options;
       const known = this.#known;
@@ -339,8 +341,8 @@ export class Exchange {
         client: headers["user-agent"]?.slice(0, 100),
         mode,
         status,
-        outcome: this.#outcome,
-        note: this.#note ?? note,
+        outcome,
+        note: note ?? this.#note,
         stream: known?.request.facts.stream,
         attempts: this.#attempts,
         durationMs: Math.round(this.#parts.clock.monotonic() - this.#began),
@@ -349,7 +351,9 @@ export class Exchange {
         restorable: known?.restored.restorable ?? 0,
         carried: known?.restored.carried ?? 0,
         restored: mode === "repair" ? (known?.restored.restored ?? 0) : 0,
-        decisions: known?.restored.decisions ?? [],
+        decisions: (known?.restored.decisions ?? [])
+          .filter(({ what }) => what !== "as issued")
+          .slice(-MOST_DECISIONS),
         refusals: this.#refusals,
         recorded: this.#recorded,
       };

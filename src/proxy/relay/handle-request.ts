@@ -51,7 +51,7 @@ export async function handleRequest(
   const gone = new AbortController();
   const exchange = new Exchange(parts, { route, path: rest, dialect, headers: request.headers, mode });
   if (!body.whole) {
-    exchange.end(0, "the body is too large to be read");
+    exchange.end(0, "the body is too large to be read", "unread");
     return pipeThrough(request, response, sending, parts.upstreams, body.chunks);
   }
   response.once("close", () => {
@@ -71,7 +71,8 @@ export async function handleRequest(
     exchange.withdraw();
     if (!response.headersSent && !response.destroyed) upstreamFailed(response, route, error);
     else response.destroy();
-    exchange.end(gone.signal.aborted ? 499 : 502, gone.signal.aborted ? "the client left" : messageOf(error));
+    const note = gone.signal.aborted ? "the client left" : messageOf(error);
+    exchange.end(gone.signal.aborted ? 499 : 502, note, "failed");
   } finally {
     heldBytes -= raw.length;
   }

@@ -5,6 +5,7 @@ import { addressProblem, codedError, didYouMean } from "../../base/support/index
 import { type Profile, profileFor, PROFILES } from "../../runtime/providers/index.ts";
 import type { Target } from "../restore/index.ts";
 
+/** An upstream and the name under which clients reach it. */
 export interface Route {
   readonly name: string;
   readonly url: URL;

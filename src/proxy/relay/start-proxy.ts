@@ -39,6 +39,7 @@ export interface ProxyOptions {
   readonly mode?: ProxyMode | undefined;
   /** The folder of the ledger. Default: the proxy remembers in memory only. */
   readonly ledger?: string | undefined;
+  /** How much the ledger remembers. Default: 90 days since the last use, and 4 GiB. */
   readonly limits?: LedgerLimits | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
@@ -50,11 +51,15 @@ export interface ProxyOptions {
   readonly allowOrigins?: readonly string[] | undefined;
   /** Needed to use the proxy, in `x-throughline-token` or as `/t/TOKEN/…`. */
   readonly token?: string | undefined;
+  /** Certificate and key as PEM texts. Default: no TLS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Whether answers get `x-throughline` headers. Default: true. */
   readonly headers?: boolean | undefined;
+  /** For tests. Default: the system clock. */
   readonly clock?: Clock | undefined;
+  /** Called after every exchange that was read. */
   readonly onExchange?: ((line: ExchangeLine) => void) | undefined;
+  /** Called when something is wrong with the proxy itself; the same problem at most once a minute. */
   readonly onProblem?: ((message: string) => void) | undefined;
 }
 
@@ -103,6 +108,12 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     [...(root === undefined ? known : []), ...named].map((route) => [route.name, route]),
   );
   const tell = seldom(options.onProblem ?? (() => undefined), clock);
+  const limits = { headersTimeout: HEAD_MS, requestTimeout: 0, maxHeaderSize: MOST_HEAD_BYTES };
+  const server =
+    options.tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...options.tls });
+  server.timeout = 0;
+  answerMalformedRequests(server);
+  const { host, port } = await listen(server, options, DEFAULT_PORT);
   const ledger = new Ledger({
     folder: options.ledger,
     limits: options.limits,
@@ -119,12 +130,6 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     upstreams: new Upstreams(),
     headers: options.headers ?? true,
   };
-  const limits = { headersTimeout: HEAD_MS, requestTimeout: 0, maxHeaderSize: MOST_HEAD_BYTES };
-  const server =
-    options.tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...options.tls });
-  server.timeout = 0;
-  answerMalformedRequests(server);
-  const { host, port } = await listen(server, options, DEFAULT_PORT);
   const rules = {
     hosts: hostNames(host, port, options.allowHosts ?? []),
     allowOrigins: new Set(options.allowOrigins ?? []),

@@ -145,8 +145,11 @@ export class Matcher {
     }
     const open = named === "several" ? [] : all.filter(({ group }) => named === undefined || named === group);
     if (open.length === 0) return undefined;
-    // Part of a stretch is known again only by its place or its ids.
-    const ending = open.filter(({ count }) => atom + count === own.atoms.length);
+    // Part of a stretch is known again only by its place or its ids, and so is one that another account may have had.
+    const isElsewhere = this.#aligner
+      .openings(own.atoms, atom)
+      .some((opening) => this.#index.isElsewhere(this.#scope, opening, first.keys));
+    const ending = isElsewhere ? [] : open.filter(({ count }) => atom + count === own.atoms.length);
     if (step === "backward") return found(before(ending, neighbour), "anchor");
     return (
       found(this.#atPlace(open, first.keys), "place") ??

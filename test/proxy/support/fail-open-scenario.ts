@@ -62,6 +62,18 @@ const bad = (payload: string): object => ({
   encrypted_content: payload,
 });
 
+const refused = (payload: string, stream: boolean): string =>
+  JSON.stringify({
+    ...responses.head,
+    stream,
+    input: [
+      { role: "user", content: "a" },
+      bad(payload),
+      { role: "assistant", content: "x" },
+      { role: "user", content: "b" },
+    ],
+  });
+
 function steps(streams: readonly Recorded[]): readonly Step[] {
   const heard = (talker: Talker) =>
     talker.heard(
@@ -84,17 +96,6 @@ function steps(streams: readonly Recorded[]): readonly Step[] {
       { role: "user", content: "b" },
     ],
   });
-  const refused = (payload: string, stream: boolean): string =>
-    JSON.stringify({
-      ...responses.head,
-      stream,
-      input: [
-        { role: "user", content: "a" },
-        bad(payload),
-        { role: "assistant", content: "x" },
-        { role: "user", content: "b" },
-      ],
-    });
   return [
     ...TALKERS.flatMap((talker): readonly Step[] => {
       const { text, thought } = heard(talker);
@@ -126,7 +127,7 @@ function steps(streams: readonly Recorded[]): readonly Step[] {
     {
       name: "a compressed request",
       path: responses.path,
-      body: gzipSync(responses.body(opening, true)),
+      body: gzipSync(responses.body([{ user: "in gzip" }], true)),
       headers: [["content-encoding", "gzip"]],
     },
     { name: "refused", path: responses.path, body: refused("gAAAAbad", false), healable: true },

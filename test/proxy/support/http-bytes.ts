@@ -18,12 +18,16 @@ export interface Message {
   readonly whole: boolean;
 }
 
-type Framing = { readonly kind: "length"; left: number } | { readonly kind: "chunked" | "close" };
+interface Framing {
+  readonly kind: "length" | "chunked" | "close";
+  /** Bytes that are still to come, if their number is known. */
+  left: number;
+}
 
 /** Reads messages from a connection. `hasBody` tells whether the answer to this first line can have one. */
 export class MessageReader {
   readonly #hasBody: (start: string) => boolean;
-  #rest = Buffer.alloc(0);
+  #rest: Buffer = Buffer.alloc(0);
   #head:
     | { readonly start: string; readonly headers: readonly Header[]; readonly framing: Framing }
     | undefined;
@@ -67,10 +71,10 @@ export class MessageReader {
 
   #framingOf(start: string, headers: readonly Header[]): Framing {
     if (!this.#hasBody(start)) return { kind: "length", left: 0 };
-    if (valuesOf(headers, "transfer-encoding").length > 0) return { kind: "chunked" };
+    if (valuesOf(headers, "transfer-encoding").length > 0) return { kind: "chunked", left: 0 };
     const [length] = valuesOf(headers, "content-length");
     if (length !== undefined) return { kind: "length", left: Number(length) };
-    return start.startsWith("HTTP/") ? { kind: "close" } : { kind: "length", left: 0 };
+    return start.startsWith("HTTP/") ? { kind: "close", left: 0 } : { kind: "length", left: 0 };
   }
 
   /** Whether the message is complete. */

@@ -39,8 +39,8 @@ export async function buildPlanted(entry: string, outfile: string): Promise<void
     plugins: [
       {
         name: "plant",
-        setup: ({ onLoad }) =>
-          onLoad({ filter: /[/\\]src[/\\]proxy[/\\].*\.ts$/ }, async ({ path }) => {
+        setup: (plugin) =>
+          plugin.onLoad({ filter: /[/\\]src[/\\]proxy[/\\].*\.ts$/ }, async ({ path }) => {
             const { code } = await transform(await readFile(path, "utf8"), {
               loader: "ts",
               target: "node20",

@@ -9,7 +9,7 @@ import * as fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { Socket } from "node:net";
 
-import { type ProxyOptions, startProxy } from "../../../src/proxy/relay/index.ts";
+import { startProxy } from "../../../src/proxy/relay/index.ts";
 import type { ChildPlan } from "./child-plan.ts";
 
 const plan = JSON.parse(process.argv[2] ?? "{}") as ChildPlan;
@@ -92,7 +92,9 @@ open["closeSync"] = (file: number): void => {
 
 syncBuiltinESMExports();
 
-const write = Socket.prototype.write as (...given: readonly unknown[]) => boolean;
+const { write } = Socket.prototype as unknown as {
+  readonly write: (...given: readonly unknown[]) => boolean;
+};
 if (plan.dieAt !== undefined || plan.counts === true)
   Socket.prototype.write = function counted(this: Socket, ...given: readonly unknown[]): boolean {
     point();
@@ -102,7 +104,7 @@ if (plan.dieAt !== undefined || plan.counts === true)
   };
 
 const proxy = await startProxy({
-  ...(plan.options as ProxyOptions),
+  ...plan.options,
   onProblem: (message) => say("problem", message),
 });
 say("url", proxy.url);
