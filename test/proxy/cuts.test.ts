@@ -50,6 +50,19 @@ describe("an answer that the upstream breaks off is broken off for the client", 
     expect([got.status, got.whole, upstream.requests.length]).toEqual([200, false, 1]);
   });
 
+  test("while it is held back for a refusal", async () => {
+    const upstream = await byHand();
+    const proxy = await openProxy({ to: upstream.origin });
+    const payload = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAA" };
+    const input = [{ role: "user", content: "a" }, payload, { role: "assistant", content: "b" }];
+    const body = JSON.stringify({ model: "m", stream: true, input });
+    const client = openClient(proxy.port, requestTo(proxy.port, "/v1/responses", { body }));
+    await upstream.request(0);
+    upstream.first().end(chunk('event: response.created\ndata: {"type":"response.created"}\n\n'));
+    const got = await client.answer;
+    expect([got.status, got.whole]).toEqual([200, false]);
+  });
+
   test("in the middle of a refusal: the client does not get another status", async () => {
     const upstream = await startUpstream((socket) => {
       socket.write(answerBytes("400 Bad Request", [JSON_TYPE, ["Content-Length", "100"]], '{"error":'), () =>

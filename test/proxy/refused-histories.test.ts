@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { objectOf } from "../../src/base/support/index.ts";
 import { type Header, valuesOf } from "./support/http-bytes.ts";
 import { BROKEN, bytesOf, expected, OF_HISTORY, type Refusal, through } from "./support/refusals.ts";
-import { ask, JSON_TYPE, openProxy, requestTo, startUpstream } from "./support/wire.ts";
+import { ask, JSON_TYPE, openProxy, requestTo, SSE_TYPE, startUpstream } from "./support/wire.ts";
 
 describe("a history that stays refused", () => {
   const cases = Object.entries(OF_HISTORY).flatMap(([path, bodies]) =>
@@ -84,6 +84,19 @@ describe("a history that stays refused", () => {
     }, "/v1/responses");
     expect(upstream.requests.length).toBeGreaterThan(1);
     expect(got).toEqual(expected(refusal));
+  });
+
+  test("a refusal in a stream stays the first one", async () => {
+    const failed = `event: error\ndata: {"type":"error","sequence_number":0,${crypt.slice(1)}\n\n`;
+    const stream: Refusal = { status: "200 OK", headers: [SSE_TYPE], body: failed };
+    const { upstream, got } = await through(
+      (socket, _request, nth) =>
+        socket.write(bytesOf(nth === 0 ? stream : { status: "400 Bad Request", body: crypt })),
+      "/v1/responses",
+      (BROKEN["/v1/responses"] ?? "").replace("{", '{"stream":true,'),
+    );
+    expect(upstream.requests.length).toBeGreaterThan(1);
+    expect(got).toEqual(expected(stream));
   });
 
   test("nothing is healed in a proxy that observes", async () => {
