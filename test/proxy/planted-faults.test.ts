@@ -17,7 +17,7 @@ const SKIPPED = [
   // The shells around everything else, whose own first statement cannot be inside them.
   "relay/answer-watch\\.ts (constructor|feed|close|answer)$",
   "relay/exchange\\.ts (constructor|told|carriesPayloads|prepare|refused|refusedInStream|accepted|record|withdraw|end|#safely|#failed)$",
-  "ledger/ledger\\.ts (constructor|onProblem|problem)|ledger/secret\\.ts markWith$",
+  "ledger/ledger\\.ts (constructor|onProblem|problem|record$)|ledger/segments\\.ts #flush$|ledger/secret\\.ts markWith$",
   // Getters of a field, and callbacks that only hand on what the system gives them.
   "relay/answer-watch\\.ts (end|seen|begun|isWhole)$|relay/content-coding\\.ts failed|ledger/segments\\.ts problem",
   "ledger/segments\\.ts (writtenWhole|synced) \\d|relay/content-coding\\.ts (constructor \\d|feed 3|done)",

@@ -1,6 +1,7 @@
 /** Which refusals are about the history, and which rules belong to each (docs/replay-rules.md). */
 
 import type { Dialect, ErrorInfo } from "../../base/events/index.ts";
+import { namedInError } from "../../runtime/providers/index.ts";
 
 type HistoryClass =
   | "PAIR"
@@ -48,7 +49,12 @@ const RULES: Readonly<Record<HistoryClass, Readonly<Record<Dialect, readonly str
 };
 
 export function isAboutHistory(error: ErrorInfo): boolean {
-  return Object.hasOwn(RULES, error.class ?? "OTHER");
+  const name = error.class ?? "OTHER";
+  if (!Object.hasOwn(RULES, name) || error.code === "previous_response_not_found") return false;
+  if (name !== "SCHEMA" && name !== "CAP") return true;
+  // A parameter is the client's own choice.
+  const { path, field } = namedInError(error);
+  return path !== undefined || field === undefined;
 }
 
 /** The rules of a class; of all classes if none is named. */

@@ -83,12 +83,20 @@ export class Ledger {
   }
 
   /** The index has it at once. Resolves when it has left the process. */
-  async record(record: LedgerRecord): Promise<void> {
+  record(record: LedgerRecord): Promise<void> {
+    return this.#record(record).catch((error: unknown) => this.#degrade(error));
+  }
+
+  recordGroup(group: Group, thoughts: readonly IssuedThought[]): Promise<void> {
+    return this.#recordGroup(group, thoughts).catch((error: unknown) => this.#degrade(error));
+  }
+
+  async #record(record: LedgerRecord): Promise<void> {
     this.index.apply(record);
     await this.#write(record)?.written;
   }
 
-  async recordGroup(group: Group, thoughts: readonly IssuedThought[]): Promise<void> {
+  async #recordGroup(group: Group, thoughts: readonly IssuedThought[]): Promise<void> {
     const raw = thoughts.map((thought) => thought.raw);
     const written = this.#write(group, `${RAW_KEY}${raw.map((text) => JSON.stringify(text)).join(",")}]`);
     if (written !== undefined) this.#places.set(group.id, written.at);
@@ -133,7 +141,7 @@ export class Ledger {
     if (this.#writer === undefined) return undefined;
     const written = this.#writer.append(record, more);
     if (written === undefined) this.#degrade(this.#writer.problem);
-    else void this.#watch(written.written);
+    else this.#watch(written.written).catch(() => undefined);
     return written;
   }
 
@@ -154,7 +162,12 @@ export class Ledger {
   #load(folder: string): void {
     for (const { at, head } of readSegments(folder, this.damage, isIndexed)) {
       const record = head as unknown as LedgerRecord;
-      this.index.apply(record);
+      try {
+        this.index.apply(record);
+      } catch {
+        this.damage.push({ file: at.file, byte: at.offset });
+        continue;
+      }
       if (record.type === "group") this.#places.set(record.id, at);
     }
     if (this.damage.length > 0)

@@ -6,6 +6,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fdatasync,
   fstatSync,
   mkdirSync,
@@ -35,6 +36,7 @@ const SEGMENT_BYTES = 64 * 1024 * 1024;
 const SYNC_MS = 100;
 /** How often a full or read-only disk is tried again. */
 const RETRY_MS = 5000;
+const LOOK_MS = 200;
 const NAME = /^(\d+)-[0-9a-z]+-\d{4}\.jsonl$/;
 
 /** Appends lines to a segment of this process. `append` resolves when the lines have left the process. */
@@ -50,6 +52,7 @@ export class SegmentWriter {
   #syncing: NodeJS.Timeout | undefined;
   #failedAt: number | undefined;
   #problem: unknown;
+  #lookedAt = 0;
 
   constructor(folder: string, started: number) {
     this.#folder = folder;
@@ -83,7 +86,7 @@ export class SegmentWriter {
 
   #ready(): boolean {
     if (this.#failedAt !== undefined && performance.now() - this.#failedAt < RETRY_MS) return false;
-    if (this.#file !== undefined && this.#size < SEGMENT_BYTES) return true;
+    if (this.#file !== undefined && this.#size < SEGMENT_BYTES && this.#isThere()) return true;
     try {
       this.#open();
       return true;
@@ -91,6 +94,14 @@ export class SegmentWriter {
       this.#fail(error);
       return false;
     }
+  }
+
+  /** Somebody may have removed the folder. Looked at now and then. */
+  #isThere(): boolean {
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_MS) return true;
+    this.#lookedAt = now;
+    return existsSync(this.#path);
   }
 
   #open(): void {
@@ -128,8 +139,13 @@ export class SegmentWriter {
     this.#problem = error;
     this.#failedAt = performance.now();
     // What follows goes to a new segment: the end of this one may be torn.
-    if (this.#file !== undefined) closeSync(this.#file);
+    const file = this.#file;
     this.#file = undefined;
+    try {
+      if (file !== undefined) closeSync(file);
+    } catch {
+      // The disk has failed already.
+    }
   }
 
   #syncSoon(file: number): void {

@@ -39,3 +39,14 @@ export function learnAccount(credential: string, headers: IncomingHttpHeaders, l
 function fingerprint(ledger: Ledger, kind: string, value: string): string {
   return ledger.mark(`${kind}\n${value}`).slice(0, 16);
 }
+
+/** A provider may repeat a key in what it says about it. */
+export function withoutKeys(text: string, headers: IncomingHttpHeaders): string {
+  let clean = text;
+  for (const name of CREDENTIALS)
+    for (const word of String(headers[name] ?? "").split(/\s+/))
+      if (word.length >= SHORTEST_KEY) clean = clean.replaceAll(word, "[key]");
+  return clean;
+}
+
+const SHORTEST_KEY = 8;

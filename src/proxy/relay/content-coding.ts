@@ -50,15 +50,27 @@ export class CopyDecoder {
   readonly #identity: boolean;
   #failed = false;
   #chunks: Buffer[] = [];
+  #size = 0;
 
   constructor(coding: string | undefined) {
     this.#identity = isIdentity(coding);
     this.#stream = this.#identity ? undefined : STREAMS[coding?.toLowerCase() ?? ""]?.();
     this.#failed = !this.#identity && this.#stream === undefined;
-    this.#stream?.on("data", (chunk: Buffer) => this.#chunks.push(chunk));
+    this.#stream?.on("data", (chunk: Buffer) => {
+      this.#size += chunk.length;
+      if (this.#size <= MOST_BODY_BYTES) this.#chunks.push(chunk);
+      else this.#giveUp();
+    });
     this.#stream?.on("error", () => {
       this.#failed = true;
     });
+  }
+
+  /** It unpacks to more than is worth reading. */
+  #giveUp(): void {
+    this.#failed = true;
+    this.#chunks = [];
+    this.#stream?.destroy();
   }
 
   get failed(): boolean {
@@ -76,8 +88,10 @@ export class CopyDecoder {
         resolve(bytes);
       };
       stream.once("error", done);
+      stream.once("close", done);
       stream.write(chunk, () => {
         stream.off("error", done);
+        stream.off("close", done);
         setImmediate(done);
       });
     });

@@ -13,7 +13,7 @@ import { Healer, isAboutHistory, isKeptOut, rememberRepair, repairAsBefore } fro
 import type { ExchangeLine, Group, Refusal } from "../ledger/index.ts";
 import { readPieces, thoughtMarks } from "../marks/index.ts";
 import { type Body, openWire, restore, type Restored, sentPrefixes, wireBytes } from "../restore/index.ts";
-import { accountOf, credentialOf, learnAccount } from "./account.ts";
+import { accountOf, credentialOf, learnAccount, withoutKeys } from "./account.ts";
 import type { AnswerWatch } from "./answer-watch.ts";
 import { decoded } from "./content-coding.ts";
 import { type ReadRequest, scopeOf } from "./reading.ts";
@@ -87,12 +87,9 @@ export class Exchange {
   /** Whether the provider may refuse the history in the middle of its answer (failures.md E12). */
   get carriesPayloads(): boolean {
     const { dialect, mode } = this.#options;
-    if (this.#known === undefined || mode !== "repair" || dialect !== "openai-responses") return false;
-    const { restored, request } = this.#known;
-    return (
-      restored.restored > 0 ||
-      request.reading.stretches.some(({ thoughts }) => thoughts.some(({ identity }) => identity !== ""))
-    );
+    const known = this.#known;
+    if (known === undefined || mode !== "repair" || dialect !== "openai-responses") return false;
+    return this.#safely(false, () => isOpaque(known));
   }
 
   /** The bytes to send. Never throws. In strict mode, the finding that the request is refused for. */
@@ -197,7 +194,11 @@ export class Exchange {
   #healed(error: ErrorInfo, status: number): Outgoing | undefined {
     const known = this.#known;
     if (known === undefined || !isAboutHistory(error)) return undefined;
-    const told = { status, class: error.class ?? "OTHER", message: error.message.slice(0, MOST_TOLD) };
+    const told = {
+      status,
+      class: error.class ?? "OTHER",
+      message: withoutKeys(error.message, this.#options.headers).slice(0, MOST_TOLD),
+    };
     if (this.#options.mode !== "repair") {
       this.#refusals.push(told);
       return undefined;
@@ -284,7 +285,20 @@ export class Exchange {
 
   /** Records the answer, before its last bytes leave. Resolves when it has left the process. */
   async record(watch: AnswerWatch): Promise<void> {
-    await this.#safely(Promise.resolve(), () => this.#record(watch));
+    try {
+      await this.#record(watch);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Work of ours that the answer does not need. Its failure is noted, and nothing else. */
+  async aside(work: () => void | Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   async #record(watch: AnswerWatch): Promise<void> {
@@ -311,11 +325,7 @@ export class Exchange {
       );
     if (made === undefined) return;
     this.#recorded = true;
-    try {
-      await ledger.recordGroup(made.group, made.thoughts);
-    } catch (error) {
-      this.#failed(error);
-    }
+    await ledger.recordGroup(made.group, made.thoughts);
   }
 
   /** The client saw nothing of an answer: no later request can hold it. */
@@ -378,4 +388,12 @@ export class Exchange {
     this.#note = messageOf(error);
     this.#parts.problem(`a request was forwarded unread because of an error of ours: ${messageOf(error)}`);
   }
+}
+
+function isOpaque({ restored, request }: Known): boolean {
+  const { stretches } = request.reading;
+  return (
+    restored.restored > 0 ||
+    stretches.some(({ thoughts }) => thoughts.some(({ identity }) => identity !== ""))
+  );
 }

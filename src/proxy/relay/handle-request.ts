@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import type { Dialect } from "../../base/events/index.ts";
 import { messageOf } from "../../base/support/index.ts";
 import { isAboutHistory } from "../heal/index.ts";
 import { AnswerWatch } from "./answer-watch.ts";
@@ -51,14 +52,14 @@ export async function handleRequest(
   const gone = new AbortController();
   const exchange = new Exchange(parts, { route, path: rest, dialect, headers: request.headers, mode });
   if (!body.whole) {
-    exchange.end(0, "the body is too large to be read", "unread");
-    return pipeThrough(request, response, sending, parts.upstreams, body.chunks);
+    await pipeThrough(request, response, sending, parts.upstreams, body.chunks);
+    exchange.end(response.statusCode, "the body is too large to be read", "unread");
+    return;
   }
   response.once("close", () => {
     if (!response.headersSent) gone.abort();
   });
   const raw = Buffer.concat(body.chunks);
-  heldBytes += raw.length;
   try {
     const outgoing = exchange.prepare(raw);
     if ("text" in outgoing) {
@@ -88,9 +89,11 @@ interface Attempt {
   readonly parts: HandlerParts;
 }
 
+/** A refusal as it came. `whole` is false if the provider broke off. */
 interface KeptRefusal {
   readonly answer: IncomingMessage;
   readonly bytes: Buffer;
+  readonly whole: boolean;
 }
 
 async function attempt(given: Attempt): Promise<void> {
@@ -102,48 +105,86 @@ async function attempt(given: Attempt): Promise<void> {
   let { outgoing } = given;
   let first: KeptRefusal | undefined;
   for (;;) {
-    const answer = await upstreams.send(withBody(sending, outgoing), outgoing.bytes, gone.signal);
+    let answer: IncomingMessage;
+    try {
+      answer = await upstreams.send(withBody(sending, outgoing), outgoing.bytes, gone.signal);
+    } catch (error) {
+      if (first === undefined) throw error;
+      return passRefusal(first, given);
+    }
     const status = answer.statusCode ?? 502;
     if (HEALABLE.has(status)) {
-      const bytes = await readWhole(answer);
-      first ??= { answer, bytes };
-      const text = decoded(bytes, answer.headers["content-encoding"])?.toString("utf8") ?? "";
-      const next = inTime() ? exchange.refused(status, text, plainHeaders(answer)) : undefined;
-      if (next !== undefined) {
-        outgoing = next;
-        continue;
-      }
-      exchange.withdraw();
-      writeHead(response, first.answer, exchange, parts.headers);
-      response.end(first.bytes);
-      exchange.end(first.answer.statusCode ?? 502);
-      return;
+      const refusal = await readWhole(answer);
+      first ??= refusal;
+      const next = inTime() ? healed(refusal, exchange) : undefined;
+      if (next === undefined) return passRefusal(first, given);
+      outgoing = next;
+      continue;
     }
     const stream = (answer.headers["content-type"] ?? "").includes("event-stream");
-    const watch = new AnswerWatch(dialect, { stream, coding: answer.headers["content-encoding"] });
+    const watch = watchOf(dialect, answer, stream, exchange);
     const chunks = (answer as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
     const isGood = status >= 200 && status < 300;
-    const held = isGood && stream && exchange.carriesPayloads ? await hold(chunks, watch) : [];
-    const failed = watch.end?.status === "failed" && !watch.seen ? watch.end.error : undefined;
+    const held =
+      isGood && stream && watch !== undefined && exchange.carriesPayloads
+        ? await hold(chunks, watch, exchange)
+        : [];
+    const failed = watch?.end?.status === "failed" && !watch.seen ? watch.end.error : undefined;
     if (failed !== undefined && isAboutHistory(failed) && inTime()) {
       const next = exchange.refusedInStream(failed);
       if (next !== undefined) {
         answer.destroy();
+        first ??= { answer, bytes: Buffer.concat(held), whole: true };
         outgoing = next;
         continue;
       }
+      if (first !== undefined) return passRefusal(first, given);
     }
     if (isGood) exchange.accepted(answer.headers);
     writeHead(response, answer, exchange, parts.headers);
-    response.flushHeaders();
+    response.write(NOTHING); // sends the head; `flushHeaders` would encode it as UTF-8
     const isWhole = await relayAnswer({ answer, response, exchange, watch, held, chunks, stream });
     exchange.end(status, isWhole ? undefined : "the answer was cut off");
     return;
   }
 }
 
+const NOTHING = Buffer.alloc(0);
+
+function healed({ answer, bytes, whole }: KeptRefusal, exchange: Exchange): Outgoing | undefined {
+  if (!whole || bytes.length > MOST_ERROR_BYTES) return undefined;
+  const text = decoded(bytes, answer.headers["content-encoding"])?.toString("utf8") ?? "";
+  return exchange.refused(answer.statusCode ?? 502, text, plainHeaders(answer));
+}
+
+function passRefusal({ answer, bytes, whole }: KeptRefusal, { response, exchange, parts }: Attempt): void {
+  exchange.withdraw();
+  writeHead(response, answer, exchange, parts.headers);
+  if (whole) response.end(bytes);
+  else response.write(bytes, () => response.destroy());
+  exchange.end(answer.statusCode ?? 502, whole ? undefined : "the answer was cut off");
+}
+
+/** Undefined if it cannot be read: the answer passes all the same. */
+function watchOf(
+  dialect: Dialect,
+  { headers }: IncomingMessage,
+  stream: boolean,
+  exchange: Exchange,
+): AnswerWatch | undefined {
+  let watch: AnswerWatch | undefined;
+  void exchange.aside(() => {
+    watch = new AnswerWatch(dialect, { stream, coding: headers["content-encoding"] });
+  });
+  return watch;
+}
+
 /** Refusals may come in the middle of a stream that began well; nothing of its content is delayed (failures.md E12). */
-async function hold(chunks: AsyncIterator<Buffer>, watch: AnswerWatch): Promise<readonly Buffer[]> {
+async function hold(
+  chunks: AsyncIterator<Buffer>,
+  watch: AnswerWatch,
+  exchange: Exchange,
+): Promise<readonly Buffer[]> {
   const held: Buffer[] = [];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => {
@@ -158,8 +199,14 @@ async function hold(chunks: AsyncIterator<Buffer>, watch: AnswerWatch): Promise<
         break;
       }
       if (won.done === true) break;
-      await watch.feed(won.value);
-      held.push(won.value);
+      const { value } = won;
+      held.push(value);
+      let isRead = false;
+      await exchange.aside(async () => {
+        await watch.feed(value);
+        isRead = true;
+      });
+      if (!isRead) break;
     }
   } finally {
     clearTimeout(timer);
@@ -226,6 +273,7 @@ async function readBody(
   if (told > MOST_BODY_BYTES || heldBytes + told > MOST_HELD_BYTES) return { chunks, whole: false };
   return new Promise((resolve) => {
     const done = (whole: boolean | undefined): void => {
+      if (whole !== true) heldBytes -= size;
       request.off("data", take);
       request.off("end", ended);
       request.off("close", left);
@@ -234,7 +282,8 @@ async function readBody(
     const take = (chunk: Buffer): void => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size <= MOST_BODY_BYTES && heldBytes + size <= MOST_HELD_BYTES) return;
+      heldBytes += chunk.length;
+      if (size <= MOST_BODY_BYTES && heldBytes <= MOST_HELD_BYTES) return;
       request.pause();
       done(false);
     };
@@ -246,12 +295,13 @@ async function readBody(
   });
 }
 
-async function readWhole(answer: IncomingMessage): Promise<Buffer> {
+async function readWhole(answer: IncomingMessage): Promise<KeptRefusal> {
   const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= MOST_ERROR_BYTES) chunks.push(chunk);
+  let whole = true;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
+  } catch {
+    whole = false;
   }
-  return Buffer.concat(chunks);
+  return { answer, bytes: Buffer.concat(chunks), whole };
 }

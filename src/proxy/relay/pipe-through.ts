@@ -35,6 +35,12 @@ export function pipeThrough(
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedHeaders(answer.rawHeaders));
       pipeline(answer, response, () => undefined);
     });
+    if (length === undefined && !chunked) {
+      outgoing.useChunkedEncodingByDefault = false; // there is no body, and none is announced
+      outgoing.end();
+      return;
+    }
+    outgoing.flushHeaders();
     for (const chunk of begun) outgoing.write(chunk);
     pipeline(request, outgoing, () => undefined);
   });

@@ -3,7 +3,6 @@
  * never has an answer that a killed proxy would not know again.
  */
 
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { AnswerWatch } from "./answer-watch.ts";
@@ -18,7 +17,8 @@ export interface RelayedAnswer {
   readonly answer: IncomingMessage;
   readonly response: ServerResponse;
   readonly exchange: Exchange;
-  readonly watch: AnswerWatch;
+  /** Undefined if the answer is not read. */
+  readonly watch: AnswerWatch | undefined;
   /** Chunks that were read before it was clear what to do. */
   readonly held: readonly Buffer[];
   readonly chunks: AsyncIterator<Buffer>;
@@ -33,12 +33,12 @@ export async function relayAnswer(given: RelayedAnswer): Promise<boolean> {
   let recorded = false;
   const pass = async (chunk: Buffer): Promise<void> => {
     if (response.destroyed || response.write(chunk)) return;
-    await Promise.race([once(response, "drain"), once(response, "close")]);
+    await writable(response);
   };
   const record = async (): Promise<void> => {
     if (recorded) return;
     recorded = true;
-    await atMost(exchange.record(watch), RECORD_MS);
+    if (watch !== undefined) await atMost(exchange.record(watch), RECORD_MS);
   };
   const take = async (chunk: Buffer): Promise<void> => {
     if (!stream) {
@@ -46,31 +46,33 @@ export async function relayAnswer(given: RelayedAnswer): Promise<boolean> {
       waiting = chunk;
       return;
     }
-    if (watch.end !== undefined) await record();
+    if (isOver(watch)) await record();
     await pass(chunk);
   };
   const linger = leaveWithClient(answer, response, watch);
   try {
     for (const chunk of held) await take(chunk);
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-      const fed = watch.feed(next.value);
-      if (fed !== undefined) await fed;
-      await take(next.value);
+      const chunk = next.value;
+      await exchange.aside(() => watch?.feed(chunk));
+      await take(chunk);
     }
-    watch.close();
+    await exchange.aside(() => watch?.close());
     await record();
     if (waiting !== undefined) await pass(waiting);
     response.end();
     return !response.destroyed;
   } catch {
     // The provider's cut is passed on as a cut.
-    watch.close();
+    await exchange.aside(() => watch?.close());
     await record();
     response.destroy();
     return false;
   } finally {
     clearTimeout(linger());
-    if (!watch.seen && watch.answer === undefined) exchange.withdraw();
+    await exchange.aside(() => {
+      if (watch !== undefined && !watch.seen && watch.answer === undefined) exchange.withdraw();
+    });
   }
 }
 
@@ -78,15 +80,32 @@ export async function relayAnswer(given: RelayedAnswer): Promise<boolean> {
 function leaveWithClient(
   answer: IncomingMessage,
   response: ServerResponse,
-  watch: AnswerWatch,
+  watch: AnswerWatch | undefined,
 ): () => NodeJS.Timeout | undefined {
   let timer: NodeJS.Timeout | undefined;
   response.once("close", () => {
     if (response.writableFinished || answer.complete) return;
-    if (!watch.isWhole) answer.destroy();
+    if (watch?.isWhole !== true) answer.destroy();
     else timer = setTimeout(() => answer.destroy(), LINGER_MS);
   });
   return () => timer;
+}
+
+function isOver(watch: AnswerWatch | undefined): boolean {
+  return watch?.end !== undefined;
+}
+
+/** Resolves when more can be written, or nobody reads any more. */
+function writable(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
 }
 
 async function atMost(work: Promise<void>, ms: number): Promise<void> {

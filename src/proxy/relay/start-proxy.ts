@@ -75,7 +75,9 @@ export interface RunningProxy {
 }
 
 const DEFAULT_PORT = 4321;
-const HEALTH_PATH = "/__throughline/health";
+/** Never forwarded. */
+const OWN_PATHS = "/__throughline";
+const HEALTH_PATH = `${OWN_PATHS}/health`;
 /** The same problem is told once in this time. */
 const TELL_MS = 60_000;
 const GRACE_MS = 2000;
@@ -134,6 +136,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     hosts: hostNames(host, port, options.allowHosts ?? []),
     allowOrigins: new Set(options.allowOrigins ?? []),
     allowApps: true,
+    publicOrigin: options.tls === undefined ? undefined : new URL(`https://${bracketed(host)}:${port}`),
   };
   const gate = (request: IncomingMessage): Denial | undefined =>
     targetDenial(request) ?? hostDenial(request, rules) ?? originDenial(request, rules);
@@ -144,6 +147,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     if ("denial" in entered) return answerOwn(response, 401, entered.denial.code, entered.denial.message);
     const { path } = entered;
     if (path === HEALTH_PATH) return answerHealth(response, ledger, mode);
+    if (path.startsWith(OWN_PATHS)) return answerUnknown(response, routes);
     const chosen = chooseRoute(path, root, routes);
     if (chosen === undefined) return answerUnknown(response, routes);
     void handleRequest(request, response, { ...chosen, mode: modeOf(request, mode), parts }).catch(
@@ -240,8 +244,10 @@ function refuseUpgrade(socket: Duplex): void {
         "the proxy speaks HTTP only. Switch WebSockets off in the client (Codex: supports_websockets = false)",
     },
   });
+  socket.on("error", () => undefined);
   socket.end(
     `HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    () => socket.destroy(),
   );
 }
 

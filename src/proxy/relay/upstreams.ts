@@ -52,6 +52,9 @@ export function passedHeaders(
   return kept;
 }
 
+/** Node takes 16 KiB; providers send more. */
+const MOST_HEAD_BYTES = 256 * 1024;
+
 export class Upstreams {
   readonly #http = new HttpAgent({ keepAlive: true });
   readonly #https = new HttpsAgent({ keepAlive: true });
@@ -59,11 +62,16 @@ export class Upstreams {
   /** Resolves when the head of the answer arrived. The signal ends the request and its answer. */
   async send(sending: Sending, body: Buffer, signal: AbortSignal): Promise<IncomingMessage> {
     const first = this.#once(sending, signal);
+    let read = 0;
+    first.on("socket", (socket) => {
+      read = socket.bytesRead;
+    });
     try {
       return await answerTo(first, body);
     } catch (error) {
       // The server closed a connection it had kept open, and no byte of an answer came: nothing has happened yet.
-      if (!first.reusedSocket || codeOf(error) !== "ECONNRESET" || signal.aborted) throw error;
+      const isUntouched = first.reusedSocket && (first.socket?.bytesRead ?? read) === read;
+      if (!isUntouched || codeOf(error) !== "ECONNRESET" || signal.aborted) throw error;
       return answerTo(this.#once(sending, signal), body);
     }
   }
@@ -89,6 +97,7 @@ export class Upstreams {
       headers: ["host", url.host, ...headers] as readonly string[],
       signal,
       setDefaultHeaders: false,
+      maxHeaderSize: MOST_HEAD_BYTES,
     };
     return (secure ? httpsRequest : httpRequest)(options);
   }
