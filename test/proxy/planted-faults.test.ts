@@ -19,7 +19,7 @@ const SKIPPED = [
   "relay/exchange\\.ts (constructor|told|carriesPayloads|prepare|refused|refusedInStream|accepted|record|withdraw|end|#safely|#failed)$",
   "ledger/ledger\\.ts (constructor|onProblem|problem|record$)|ledger/segments\\.ts #flush$|ledger/secret\\.ts markWith$",
   // Getters of a field, and callbacks that only hand on what the system gives them.
-  "relay/answer-watch\\.ts (end|seen|begun|isWhole)$|relay/content-coding\\.ts failed|ledger/segments\\.ts problem",
+  "relay/exchange\\.ts aside$|relay/answer-watch\\.ts (end|seen|begun|isWhole|refusal)$|relay/content-coding\\.ts failed|ledger/segments\\.ts problem",
   "ledger/segments\\.ts (writtenWhole|synced) \\d|relay/content-coding\\.ts (constructor \\d|feed 3|done)",
 ].join("|");
 

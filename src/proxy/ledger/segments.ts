@@ -36,7 +36,6 @@ const SEGMENT_BYTES = 64 * 1024 * 1024;
 const SYNC_MS = 100;
 /** How often a full or read-only disk is tried again. */
 const RETRY_MS = 5000;
-const LOOK_MS = 200;
 const NAME = /^(\d+)-[0-9a-z]+-\d{4}\.jsonl$/;
 
 /** Appends lines to a segment of this process. `append` resolves when the lines have left the process. */
@@ -52,7 +51,6 @@ export class SegmentWriter {
   #syncing: NodeJS.Timeout | undefined;
   #failedAt: number | undefined;
   #problem: unknown;
-  #lookedAt = 0;
 
   constructor(folder: string, started: number) {
     this.#folder = folder;
@@ -96,11 +94,8 @@ export class SegmentWriter {
     }
   }
 
-  /** Somebody may have removed the folder. Looked at now and then. */
+  /** Somebody may have removed the folder. */
   #isThere(): boolean {
-    const now = performance.now();
-    if (now - this.#lookedAt < LOOK_MS) return true;
-    this.#lookedAt = now;
     return existsSync(this.#path);
   }
 

@@ -1,12 +1,13 @@
 /** Reads a copy of an answer while its bytes pass to the client: the items, how it ended, whether anything was seen. */
 
-import type { Dialect } from "../../base/events/index.ts";
+import type { Dialect, ErrorInfo } from "../../base/events/index.ts";
 import { arrayOf, isObject, objectOf, stringOf, tryParseJson } from "../../base/support/index.ts";
 import {
   createDecoder,
   type ItemDraft,
   type StreamDecoder,
   type StreamEnd,
+  streamError,
 } from "../../runtime/providers/index.ts";
 import { SseDecoder, type SseFrame } from "../../runtime/wire/index.ts";
 import { CopyDecoder, MOST_BODY_BYTES } from "./content-coding.ts";
@@ -30,6 +31,7 @@ export class AnswerWatch {
   #size = 0;
   #open = 0;
   #end: StreamEnd | undefined;
+  #error: ErrorInfo | undefined;
   #seen = false;
   #broken = false;
   #begun = false;
@@ -54,6 +56,12 @@ export class AnswerWatch {
   /** An event beyond the announcements of a Responses stream has arrived. */
   get begun(): boolean {
     return this.#begun;
+  }
+
+  /** What the provider refuses in a stream, before anything can be seen of an answer (failures.md E12). */
+  get refusal(): ErrorInfo | undefined {
+    if (this.#seen) return undefined;
+    return this.#end?.status === "failed" ? this.#end.error : this.#error;
   }
 
   /** Every item is complete, and only the end is missing. */
@@ -112,6 +120,7 @@ export class AnswerWatch {
       this.#begun = true;
       return;
     }
+    if (event === "error") this.#error = streamError(tryParseJson(data));
     if (!ANNOUNCEMENTS.has(event) && !(event === "" && ANNOUNCED.test(data))) this.#begun = true;
     if (event === "response.completed" || (event === "" && data.includes('"response.completed"')))
       this.#takeRepeated(objectOf(objectOf(tryParseJson(data))["response"]));

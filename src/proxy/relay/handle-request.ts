@@ -129,7 +129,7 @@ async function attempt(given: Attempt): Promise<void> {
       isGood && stream && watch !== undefined && exchange.carriesPayloads
         ? await hold(chunks, watch, exchange)
         : [];
-    const failed = watch?.end?.status === "failed" && !watch.seen ? watch.end.error : undefined;
+    const failed = watch?.refusal;
     if (failed !== undefined && isAboutHistory(failed) && inTime()) {
       const next = exchange.refusedInStream(failed);
       if (next !== undefined) {
@@ -193,7 +193,8 @@ async function hold(
   try {
     while (!watch.begun && watch.end === undefined) {
       const next = chunks.next();
-      const won = await Promise.race([next, late]);
+      const won = await Promise.race([next, late]).catch(() => "late" as const);
+      // A read that is under way, or that has failed, is the next one.
       if (won === "late") {
         pushBack(chunks, next);
         break;
@@ -214,7 +215,6 @@ async function hold(
   return held;
 }
 
-/** A read that is under way is the next one. */
 function pushBack(chunks: AsyncIterator<Buffer>, pending: Promise<IteratorResult<Buffer>>): void {
   const next = chunks.next.bind(chunks);
   chunks.next = () => {

@@ -6,6 +6,14 @@ import { pipeline } from "node:stream";
 import { upstreamFailed } from "./own-answers.ts";
 import { passedHeaders, type Sending, type Upstreams } from "./upstreams.ts";
 
+const NOTHING = Buffer.alloc(0);
+
+/** How the body is framed. Node would announce one for every POST. */
+function framing(method: string, length: string | undefined, chunked: boolean): readonly string[] {
+  if (chunked) return ["transfer-encoding", "chunked"];
+  return length === undefined && /^(?:POST|PUT|PATCH)$/.test(method) ? ["content-length", "0"] : [];
+}
+
 /** `begun`: what was read of the body already. */
 export function pipeThrough(
   request: IncomingMessage,
@@ -19,7 +27,7 @@ export function pipeThrough(
     const length = request.headers["content-length"];
     const chunked = length === undefined && request.headers["transfer-encoding"] !== undefined;
     const outgoing = upstreams.open(
-      chunked ? { ...sending, headers: [...sending.headers, "transfer-encoding", "chunked"] } : sending,
+      { ...sending, headers: [...sending.headers, ...framing(request.method ?? "", length, chunked)] },
       gone.signal,
     );
     response.once("close", () => {
@@ -36,11 +44,11 @@ export function pipeThrough(
       pipeline(answer, response, () => undefined);
     });
     if (length === undefined && !chunked) {
-      outgoing.useChunkedEncodingByDefault = false; // there is no body, and none is announced
-      outgoing.end();
+      outgoing.end(); // there is no body
+
       return;
     }
-    outgoing.flushHeaders();
+    outgoing.write(NOTHING); // sends the head; `flushHeaders` would encode it as UTF-8
     for (const chunk of begun) outgoing.write(chunk);
     pipeline(request, outgoing, () => undefined);
   });

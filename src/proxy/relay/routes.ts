@@ -68,7 +68,7 @@ function isLocal({ hostname }: URL): boolean {
 /** The path at the upstream: what follows the name of the route, after the path of its address. */
 export function upstreamPath({ url }: Route, rest: string): string {
   const base = url.pathname.endsWith("/") ? url.pathname.slice(0, -1) : url.pathname;
-  return `${base}${rest.startsWith("/") ? "" : "/"}${rest}`;
+  return `${base}${rest.startsWith("/") || base !== "" ? "" : "/"}${rest}`;
 }
 
 /** The names of our vendors for chat histories, by profile. */
