@@ -8,9 +8,9 @@ import { join, resolve } from "node:path";
 
 import { beforeAll, describe, expect, test } from "vitest";
 
+import { checkedLine, frameOpen, splitLines } from "../../src/base/files/index.ts";
 import { fileStore } from "../../src/index.ts";
 import { toLine } from "../../src/inspect.ts";
-import { checkedLine, frameOpen, splitLines } from "../../src/base/files/index.ts";
 import { newPlace, type Place, run } from "../cli/harness.ts";
 import { served } from "../server/server-fixture.ts";
 import { type Expected, expectedOf } from "../support/earlier-logs.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { fileStore } from "../../src/index.ts";
 import { frameOpen } from "../../src/base/files/index.ts";
+import { fileStore } from "../../src/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { ask, served } from "./server-fixture.ts";
 

@@ -10,19 +10,6 @@ import {
   type SessionHandle,
 } from "../../src/access/client/index.ts";
 import {
-  type Erasure,
-  eraseLedger,
-  type ExchangeLine,
-  ledgerStatus,
-  type LedgerStatus,
-  type ProxyOptions,
-  readExchanges,
-  type Route,
-  routeFrom,
-  type RunningProxy,
-  startProxy,
-} from "../../src/proxy/relay/index.ts";
-import {
   type AgentFor,
   type RunningServer,
   type ServerOptions,
@@ -90,6 +77,19 @@ import {
   type ReasoningBlock,
   reasoningLabel,
 } from "../../src/interface/fragments/index.ts";
+import {
+  type Erasure,
+  eraseLedger,
+  type ExchangeLine,
+  ledgerStatus,
+  type LedgerStatus,
+  type ProxyOptions,
+  readExchanges,
+  type Route,
+  routeFrom,
+  type RunningProxy,
+  startProxy,
+} from "../../src/proxy/relay/index.ts";
 import { publicExports } from "../support/public-exports.ts";
 import { compileOnly } from "./compile-only.ts";
 
