@@ -1,33 +1,15 @@
-/**
- * Changes JSON text member by member. Other members keep their exact text, so no payload is ever parsed and rewritten.
- */
+/** Changes JSON text at a path, and finds members in it. */
 
-import { type Member, sliceArray, sliceMember, sliceObject } from "../../base/support/index.ts";
+import {
+  arrayText,
+  sliceArray,
+  sliceMember,
+  sliceObject,
+  withMember,
+  withoutMember,
+} from "../../base/support/index.ts";
 
-export function objectText(members: readonly Member[]): string {
-  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${value}`).join(",")}}`;
-}
-
-export function arrayText(elements: readonly string[]): string {
-  return `[${elements.join(",")}]`;
-}
-
-export function withoutMember(text: string, key: string): string {
-  const members = sliceObject(text);
-  return members.some((member) => member.key === key)
-    ? objectText(members.filter((member) => member.key !== key))
-    : text;
-}
-
-/** Replaces the member, or adds it at the end. `value` is JSON text. */
-export function withMember(text: string, key: string, value: string): string {
-  const members = sliceObject(text);
-  return objectText(
-    members.some((member) => member.key === key)
-      ? members.map((member) => (member.key === key ? { key, value } : member))
-      : [...members, { key, value }],
-  );
-}
+export { arrayText, objectText, textMember, withMember, withoutMember } from "../../base/support/index.ts";
 
 /** Member names and indexes, from the outside in. */
 export type Path = readonly (string | number)[];
@@ -53,11 +35,6 @@ export function atPath(
   const value = rest.length === 0 ? change(old) : atPath(old ?? "", rest, change);
   if (value === old) return text;
   return value === undefined ? withoutMember(text, step) : withMember(text, step, value);
-}
-
-export function textMember(text: string, key: string): string | undefined {
-  const value = sliceMember(text, key);
-  return value?.startsWith('"') === true ? (JSON.parse(value) as string) : undefined;
 }
 
 /** Replaces this text, and no other, with another one. For `atPath`. */

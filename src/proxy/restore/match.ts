@@ -265,7 +265,7 @@ export class Matcher {
         ? []
         : chains.flatMap((chain) =>
             open
-              .filter(({ group }) => group.parent === chain.at(-1)?.group.id && this.#follows(group, local))
+              .filter(({ group }) => group.parent === chain.at(-1)?.group.id && group.keys.local === local)
               .map((one) => [...chain, one]),
           );
       if (longer.length > 0 && longer.length <= MOST_CHAINS) {
@@ -278,12 +278,6 @@ export class Matcher {
     }
     settle(units.length);
     return done;
-  }
-
-  /** No unknown answer stands after the same one, or what was said in between tells them apart. */
-  #follows({ parent = "", keys }: Group, local: string): boolean {
-    void parent;
-    return keys.local === local;
   }
 
   #wholeCandidates({ stretch, atom }: Unit, stretches: readonly Stretch[]): readonly Aligned[] {
