@@ -5,9 +5,10 @@ import { ledgerStatus, readExchanges } from "../../src/proxy/relay/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { afterTest } from "../support/clean-up.ts";
 import { Tally } from "../support/runs.ts";
-import { startChildProxy } from "./support/child-plan.ts";
+import { type ChildPlan, startChildProxy } from "./support/child-plan.ts";
+import { ownStreams } from "./support/streams.ts";
 import { type Heard, type Said, type Talker, TALKERS } from "./support/talk.ts";
-import { ask, JSON_TYPE, openProxy, requestTo } from "./support/wire.ts";
+import { answerBytes, ask, JSON_TYPE, openProxy, requestTo, startUpstream } from "./support/wire.ts";
 
 /** THROUGHLINE_RUNS=300 and more: that many points, spread over all. */
 const RUNS = Number(process.env["THROUGHLINE_RUNS"] ?? 16);
@@ -22,6 +23,8 @@ interface Delivered {
   readonly heard: Heard;
 }
 
+const LAST_EVENT = /event: (?:response\.completed|message_stop)\ndata: .*\n\n$|data: \[DONE\]\n\n$/;
+
 async function send(
   port: number,
   talker: Talker,
@@ -33,7 +36,9 @@ async function send(
     body: talker.body(history, stream),
   });
   const got = await ask(port, request);
-  if (got.status === 0 || !got.whole) return undefined;
+  // A client takes the last event for the end, whatever becomes of the connection.
+  const isWhole = got.whole || (stream && LAST_EVENT.test(got.body.toString()));
+  if (got.status === 0 || !isWhole) return undefined;
   if (got.status !== 200) throw new Error(got.body.toString());
   return talker.heard(got.body.toString(), stream);
 }
@@ -78,7 +83,7 @@ async function lost(
   return found;
 }
 
-async function start(plan: { readonly dieAt?: number; readonly counts?: boolean }): Promise<{
+async function start(plan: Partial<ChildPlan>): Promise<{
   readonly emulator: Emulator;
   readonly folder: string;
   readonly child: Awaited<ReturnType<typeof startChildProxy>>;
@@ -98,14 +103,26 @@ afterAll(() => {
   expect(tally.get("answers delivered before")).toBeGreaterThan(RUNS * 4);
 });
 
-/** How many points a run has, so that the kills are spread over all of it. It differs a little from run to run. */
+/**
+ * How many points a run has: writes to sockets and system calls of the ledger. It differs a little from run to run, so
+ * the kills are spread over somewhat fewer.
+ */
 const POINTS = 780;
+const EXCHANGES = LANES * TALKERS.length * 2 * 2;
 
-describe("after SIGKILL at any point, every answer that a client received whole is known again", () => {
-  const points = Array.from({ length: RUNS }, (_, index) => 1 + Math.floor(((index + 0.5) * POINTS) / RUNS));
+/** A number out of each of so many equal parts of a range, the first and the last part included. */
+const spread = (count: number, range: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => 1 + Math.floor(((index + 0.5) * range) / count));
 
-  test.for(points)("point %i", async (dieAt) => {
-    const { emulator, folder, child } = await start({ dieAt });
+describe("after SIGKILL, every answer that a client received whole is known again", () => {
+  const half = Math.ceil(RUNS / 2);
+  const plans: readonly (readonly [name: string, plan: Partial<ChildPlan>])[] = [
+    ...spread(half, POINTS).map((dieAt) => [`at point ${dieAt}`, { dieAt }] as const),
+    ...spread(half, EXCHANGES).map((dieAtEnd) => [`at the end of answer ${dieAtEnd}`, { dieAtEnd }] as const),
+  ];
+
+  test.for(plans)("%s", async ([, plan]) => {
+    const { emulator, folder, child } = await start(plan);
     const delivered = await converse(child.port);
     await child.kill("SIGTERM");
     const survived = await child.line("points").then(
@@ -120,14 +137,28 @@ describe("after SIGKILL at any point, every answer that a client received whole 
     expect(() => readExchanges(folder)).not.toThrow();
   });
 
-  test("a run has about as many points as the kills are spread over", async () => {
+  test.for(TALKERS)("$name: at the last byte of an answer whose length was told", async (talker) => {
+    const plain = (await ownStreams(false)).find(({ name }) => name === `${talker.name}, a text`);
+    const upstream = await startUpstream(answerBytes("200 OK", [JSON_TYPE], plain?.bytes));
+    const folder = temporaryFolder();
+    const child = await startChildProxy({ dieAtEnd: 1, options: { to: upstream.origin, ledger: folder } });
+    const history = [{ user: "Grüße 🧠" }];
+    const heard = await send(child.port, talker, history, false);
+    await child.exited;
+    expect(heard?.thought).toMatch(/./);
+    const proxy = await openProxy({ to: upstream.origin, ledger: folder });
+    await send(proxy.port, talker, [...history, { model: heard?.text ?? "" }, { user: "Go on." }], false);
+    expect(upstream.requests.at(-1)?.body.toString()).toContain(heard?.thought);
+  });
+
+  test("in a run that nobody kills, there are as many points as that", async () => {
     const { emulator, folder, child } = await start({ counts: true });
     const delivered = await converse(child.port);
-    expect(delivered).toHaveLength(LANES * TALKERS.length * 2 * 2);
+    expect(delivered).toHaveLength(EXCHANGES);
     await child.kill("SIGTERM");
-    const count = Number(await child.line("points"));
-    expect([count > POINTS, count < 4 * POINTS]).toEqual([true, true]);
-    tally.add("points in a whole run", count);
+    const [points = 0, ends = 0] = (await child.line("points")).split(" ").map(Number);
+    expect([points > POINTS, points < 4 * POINTS, ends]).toEqual([true, true, EXCHANGES]);
+    tally.add("points in a whole run", points);
     expect(await lost(delivered, emulator, folder)).toEqual([]);
   });
 });

@@ -130,5 +130,10 @@ describe("when the client leaves an answer that lacks only its end", () => {
     await client.body(Buffer.byteLength(text));
     client.socket.destroy();
     await closed(upstream.first());
+    // Without its end it is no answer.
+    const { text: said } = responses.heard(events.join(""), true);
+    const next = responses.body([{ user: "a" }, { model: said }, { user: "b" }], true);
+    await ask(proxy.port, requestTo(proxy.port, responses.path, { body: next }));
+    expect(upstream.requests.at(-1)?.body.toString()).toBe(next);
   });
 });

@@ -7,6 +7,8 @@ export interface ChildPlan {
   readonly options: ProxyOptions;
   /** Dies by SIGKILL at this point: a write to a socket or a system call of the ledger, before or after it, or torn. */
   readonly dieAt?: number;
+  /** Dies right after the nth write to a client that holds the end of an answer. */
+  readonly dieAtEnd?: number;
   /** Counts points without dying. */
   readonly counts?: boolean;
   /** System calls of the ledger that fail: open, mkdir, write, "short write", sync, close. */

@@ -95,10 +95,17 @@ syncBuiltinESMExports();
 const { write } = Socket.prototype as unknown as {
   readonly write: (...given: readonly unknown[]) => boolean;
 };
-if (plan.dieAt !== undefined || plan.counts === true)
+/** The last events of the dialects, and the end of the emulator's JSON. */
+const END = /event: (?:response\.completed|message_stop)\n|data: \[DONE\]|\n\}$/;
+let ends = 0;
+if (plan.dieAt !== undefined || plan.dieAtEnd !== undefined || plan.counts === true)
   Socket.prototype.write = function counted(this: Socket, ...given: readonly unknown[]): boolean {
     point();
     const written = write.apply(this, given as unknown[]);
+    const isForClient = (this as { readonly server?: unknown }).server !== undefined;
+    if (isForClient && END.test(String(given[0]))) ends += 1;
+    // Node hands the bytes over on this very tick, before anything else goes on.
+    if (ends > 0 && ends === plan.dieAtEnd) process.nextTick(() => process.kill(process.pid, "SIGKILL"));
     point();
     return written;
   };
@@ -109,6 +116,6 @@ const proxy = await startProxy({
 });
 say("url", proxy.url);
 process.once("SIGTERM", () => {
-  say("points", String(points));
+  say("points", `${points} ${ends}`);
   process.exit(0);
 });
