@@ -4,8 +4,29 @@ import { describe, expect, test } from "vitest";
 
 import { objectOf } from "../../src/base/support/index.ts";
 import { type Header, valuesOf } from "./support/http-bytes.ts";
-import { BROKEN, bytesOf, expected, OF_HISTORY, type Refusal, through } from "./support/refusals.ts";
+import {
+  BROKEN,
+  bytesOf,
+  expected,
+  OF_HISTORY,
+  type Refusal,
+  through,
+  thought,
+  call,
+  output,
+} from "./support/refusals.ts";
 import { ask, JSON_TYPE, openProxy, requestTo, SSE_TYPE, startUpstream } from "./support/wire.ts";
+
+/** One fault of each kind, so that every rung has something to change. */
+const FAULTY = [
+  { role: "user", content: "a" },
+  { ...thought, status: "completed" },
+  call,
+  output,
+  { ...call, call_id: "call_open", id: "fc_2" },
+  { ...call, call_id: "call_other", id: "fc_2" },
+  { ...output, call_id: "call_other" },
+];
 
 describe("a history that stays refused", () => {
   const cases = Object.entries(OF_HISTORY).flatMap(([path, bodies]) =>
@@ -54,6 +75,49 @@ describe("a history that stays refused", () => {
   });
 
   const [crypt = ""] = OF_HISTORY["/v1/responses"] ?? [];
+
+  test("a provider that finds something else each time is asked four times in all", async () => {
+    const [, , open = "", field = "", twice = ""] = OF_HISTORY["/v1/responses"] ?? [];
+    const refusals = [twice, field, open, crypt];
+    const { upstream, got } = await through(
+      (socket, _request, nth) =>
+        socket.write(bytesOf({ status: "400 Bad Request", body: refusals[nth] ?? open })),
+      "/v1/responses",
+      JSON.stringify({ model: "m", store: false, input: FAULTY }),
+    );
+    expect(upstream.requests).toHaveLength(4);
+    expect(got).toEqual(expected({ status: "400 Bad Request", body: twice }));
+  });
+
+  test("three faults of three kinds are healed, whichever is named last", async () => {
+    const [, , open = "", field = "", twice = ""] = OF_HISTORY["/v1/responses"] ?? [];
+    const faults: readonly (readonly [refusal: string, isThere: (body: string) => boolean])[] = [
+      [open, (body) => !/"call_id":"call_open","output"/.test(body)],
+      [twice, (body) => body.split('"fc_2"').length > 2],
+      [field, (body) => body.includes('"status"')],
+    ];
+    const orders = [
+      [0, 1, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+    ];
+    for (const order of orders) {
+      const { upstream, got } = await through(
+        (socket, { body }) => {
+          const found = order.map((at) => faults[at]).find((fault) => fault?.[1](body.toString()));
+          const refusal = { status: "400 Bad Request", body: found?.[0] ?? "" };
+          socket.write(bytesOf(found === undefined ? { status: "200 OK", body: "{}" } : refusal));
+        },
+        "/v1/responses",
+        JSON.stringify({ model: "m", store: false, input: FAULTY }),
+      );
+      expect([order, upstream.requests.length, got]).toEqual([
+        order,
+        4,
+        expected({ status: "200 OK", body: "{}" }),
+      ]);
+    }
+  });
 
   test("a compressed refusal is read, and reaches the client compressed", async () => {
     const headers: readonly Header[] = [JSON_TYPE, ["Content-Encoding", "gzip"]];

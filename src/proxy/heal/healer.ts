@@ -83,7 +83,7 @@ export class Healer {
 
   #ofClass(error: ErrorInfo): Rung | undefined {
     // The last attempt is the most thorough one.
-    if (this.#attempts === MOST_ATTEMPTS) return undefined;
+    if (this.#attempts === MOST_ATTEMPTS && classOf(error) !== "SCHEMA") return undefined;
     this.#classes.add(classOf(error));
     const { dialect, text } = this.#body;
     const { vendor, ownPayloads } = this.#options;

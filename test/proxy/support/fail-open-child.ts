@@ -122,10 +122,7 @@ for (const [when, points] of [
   ["serving", serving],
 ] as const)
   for (const point of points.filter((one) => !skipped.test(one))) {
-    const began = performance.now();
     const found = await run(point, when, degraded);
-    if (process.env["PLANTED_TRACE"] !== undefined)
-      writeSync(2, `${when} ${point}: ${Math.round(performance.now() - began)} ms ${found ?? "same"}\n`);
     if (found !== undefined) failed[`${point}, ${when}`] = found;
   }
 const report: PlantedReport = { starting, serving, failed, degraded };
