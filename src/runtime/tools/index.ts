@@ -9,6 +9,7 @@ export { parseArguments } from "./arguments.ts";
 export { builtinTools } from "./builtin/index.ts";
 export { type InputVerdict, toInputSchema } from "./input-schema.ts";
 export { jsonSchemaValidator } from "./json-schema.ts";
+export { isToolOutcome, type OutcomeImage, type ToolOutcome, toolOutcome } from "./outcome.ts";
 export { renderToolOutput } from "./output.ts";
 export { expandParallelCall } from "./parallel-call.ts";
 export type { PermissionMode } from "../../base/events/index.ts";
