@@ -26,6 +26,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     facts: ["fold"],
     rules: [],
     tools: [],
+    mcp: ["tools"],
     log: ["facts"],
     postgres: ["facts", "log"],
     providers: ["fold", "rules", "wire"],

@@ -23,12 +23,14 @@ export {
 export {
   type Capabilities,
   type ChatProfile,
+  type McpToolName,
   type Profile,
   type ReasoningField,
   type ReplayPolicy,
   type RequestField,
   type ResponseForm,
   responseFormOf,
+  type ServerInstructions,
   type Settings,
   type ToolSpec,
 } from "./settings.ts";

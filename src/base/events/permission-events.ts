@@ -1,6 +1,7 @@
 /** The events of permissions: a question, a decision, and a rule that answers later questions. */
 
 import type { Envelope } from "./canonical.ts";
+import type { McpToolName } from "./settings.ts";
 
 export interface PermissionRequest extends Envelope {
   readonly type: "permission_request";
@@ -14,6 +15,10 @@ export interface PermissionRequest extends Envelope {
   readonly argumentsHash: string;
   /** The rule that a person adds by allowing the call for this session. Absent if no rule says exactly that. */
   readonly rule?: string | undefined;
+  /** Which tool of which MCP server is called. Absent for any other tool. */
+  readonly mcp?: McpToolName | undefined;
+  /** The server has changed the tool's description or schema since a person last allowed a call of it. */
+  readonly changed?: boolean | undefined;
 }
 
 export interface PermissionDecisionEvent extends Envelope {

@@ -166,6 +166,20 @@ export interface ToolSpec {
   readonly description: string;
   readonly parameters: JsonObject;
   readonly strict: boolean;
+  /** Which tool of which MCP server it is. Not sent. Absent for any other tool. */
+  readonly mcp?: McpToolName | undefined;
+}
+
+/** A tool of an MCP server, by the names that its users and the server give. */
+export interface McpToolName {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** What an MCP server tells models about itself, as it was when the session declared it first. */
+export interface ServerInstructions {
+  readonly server: string;
+  readonly text: string;
 }
 
 /** Which of the model's own reasoning goes back to it. `maxItems` keeps whole groups, the newest first. */
@@ -177,6 +191,8 @@ export interface Settings {
   readonly summary?: string | undefined;
   readonly reasoningContext?: string | undefined;
   readonly system?: string | undefined;
+  /** Sent after `system`. Absent if no MCP server has any. */
+  readonly serverInstructions?: readonly ServerInstructions[] | undefined;
   readonly tools: readonly ToolSpec[];
   /** Tools the provider runs, in their wire form: `{"type":"web_search"}`. */
   readonly hosted: readonly JsonObject[];

@@ -169,6 +169,8 @@ const SHAPES: EventShapes = {
     arguments: text,
     argumentsHash: text,
     rule: optional(text),
+    mcp: optional(fields({ server: text, tool: text })),
+    changed: optional(flag),
   },
   permission_decision: {
     ...inResponse,

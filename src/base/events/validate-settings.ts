@@ -5,7 +5,16 @@
  */
 
 import type { Origin } from "./origin.ts";
-import type { Capabilities, ChatProfile, Profile, RequestField, Settings, ToolSpec } from "./settings.ts";
+import type {
+  Capabilities,
+  ChatProfile,
+  McpToolName,
+  Profile,
+  RequestField,
+  ServerInstructions,
+  Settings,
+  ToolSpec,
+} from "./settings.ts";
 import {
   type Check,
   count,
@@ -101,6 +110,7 @@ const tool = shapeOf<ToolSpec>({
   description: unlessAbsent(text),
   parameters: json,
   strict: unlessAbsent(flag),
+  mcp: optional(shapeOf<McpToolName>({ server: text, tool: text })),
 });
 
 const policy = oneOf("all", "since_last_user", "none");
@@ -112,6 +122,7 @@ export const settings = shapeOf<Settings>({
   summary: optional(text),
   reasoningContext: optional(text),
   system: optional(text),
+  serverInstructions: optional(listOf(shapeOf<ServerInstructions>({ server: text, text }))),
   tools: listOf(tool),
   hosted: listOf(json),
   replay: (value) => (typeof value === "string" ? policy(value) : maxItems(value)),

@@ -96,6 +96,8 @@ const CODES = {
   log_write_failed: "retryable",
   max_cost: "final",
   method_not_allowed: "final",
+  mcp_prompt_failed: "retryable",
+  mcp_server_unknown: "final",
   model_by_name: "final",
   model_invalid: "final",
   model_needed: "final",

@@ -1,5 +1,7 @@
 /** Tools of MCP servers: how a server is reached, its connection, its tools, and their calls. */
 
+export type { ConnectionHost, EraMemory } from "./connection.ts";
+export { type McpSourceParts, mcpSource, mcpTools, type McpToolsOptions } from "./mcp-tools.ts";
 export {
   type HttpServer,
   isHttp,
@@ -8,3 +10,4 @@ export {
   parseServer,
   type StdioServer,
 } from "./server-config.ts";
+export { sanitized } from "./tool-names.ts";

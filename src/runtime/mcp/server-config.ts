@@ -88,10 +88,6 @@ export function serverNameProblem(name: string): string | undefined {
 
 /** Reads one entry of `mcpServers`. `value` may be anything that JSON can say. */
 export function parseServer(name: string, value: unknown): ParsedServer {
-  const refused = (problem: string, warnings: readonly string[] = []): ParsedServer => ({
-    problem,
-    warnings,
-  });
   const named = serverNameProblem(name);
   if (named !== undefined) return refused(named);
   if (!isObject(value) || Array.isArray(value))
@@ -101,15 +97,15 @@ export function parseServer(name: string, value: unknown): ParsedServer {
     return refused(
       `the transport ${JSON.stringify(type)} is not supported: try "type": "http", often with an address that ends in /mcp`,
     );
-  const isHttp = type === undefined ? url !== undefined : type !== "stdio";
+  const overHttp = type === undefined ? url !== undefined : type !== "stdio";
   if (type !== undefined && type !== "stdio" && type !== "http" && type !== "streamable-http")
     return refused('use "type": "stdio" or "http"');
-  if (isHttp && command !== undefined) return refused("use either command or url, not both");
-  if (isHttp ? url === undefined : command === undefined)
+  if (overHttp && command !== undefined) return refused("use either command or url, not both");
+  if (overHttp ? url === undefined : command === undefined)
     return refused(
-      isHttp ? "url is missing" : url === undefined ? "command or url is missing" : "command is missing",
+      overHttp ? "url is missing" : url === undefined ? "command or url is missing" : "command is missing",
     );
-  const checks = { ...SHARED, ...(isHttp ? HTTP : STDIO) };
+  const checks = { ...SHARED, ...(overHttp ? HTTP : STDIO) };
   const fields: Record<string, unknown> = {};
   const warnings: string[] = [];
   for (const [field, given] of Object.entries(value)) {
@@ -124,11 +120,15 @@ export function parseServer(name: string, value: unknown): ParsedServer {
     if (use !== undefined) return refused(`${field}: ${use}`, warnings);
     fields[field] = given;
   }
-  const address = isHttp ? urlProblem(String(url)) : undefined;
+  const address = overHttp ? urlProblem(String(url)) : undefined;
   if (address !== undefined) return refused(`url: ${address}`, warnings);
   const { disabled, ...rest } = fields;
   const enabled = disabled === true ? { enabled: false } : {};
   return { server: { ...rest, ...enabled } as unknown as McpServerConfig, warnings };
+}
+
+function refused(problem: string, warnings: readonly string[] = []): ParsedServer {
+  return { problem, warnings };
 }
 
 export function isHttp(server: McpServerConfig): server is HttpServer {

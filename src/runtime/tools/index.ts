@@ -6,7 +6,9 @@
 export { deniedByDefaultAdvice, isAccessByDefault, TOOL_DENIED_BY_DEFAULT } from "./access-by-default.ts";
 export { type AllowRule, covers, parseRule, ruleOfCall } from "./allow-rules.ts";
 export { parseArguments } from "./arguments.ts";
+export { childEnvironment } from "./builtin/child-environment.ts";
 export { builtinTools } from "./builtin/index.ts";
+export { endGroup, isGroupAlive, trackGroup } from "./builtin/process-group.ts";
 export { type InputVerdict, toInputSchema } from "./input-schema.ts";
 export { jsonSchemaValidator } from "./json-schema.ts";
 export { isToolOutcome, type OutcomeImage, type ToolOutcome, toolOutcome } from "./outcome.ts";
@@ -29,3 +31,11 @@ export {
   toolProblem,
 } from "./tool.ts";
 export { toolCalls } from "./tool-calls.ts";
+export {
+  type DeclaredTools,
+  isToolSource,
+  type McpTools,
+  type SourcedTools,
+  TOOL_SOURCE,
+  type ToolSource,
+} from "./tool-source.ts";

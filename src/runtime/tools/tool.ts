@@ -4,6 +4,7 @@
  * tool can be sent to every provider.
  */
 
+import type { McpToolName } from "../../base/events/index.ts";
 import {
   aFlag,
   anything,
@@ -50,6 +51,8 @@ export interface Tool<Name extends string = string, Input = unknown> {
   readonly strict: boolean;
   /** For the compiler: the type of the validated input. Never set. */
   readonly types?: { readonly input: Input } | undefined;
+  /** Set for a tool of an MCP server. Its calls run elsewhere: once stopped or lost, their outcome is not known. */
+  readonly mcp?: McpToolName | undefined;
   /** The argument that the pattern of an allow rule is about. Only built-in tools have one. */
   readonly ruleOn?: "command" | "path" | undefined;
   /** Never rejects. The message gives the path and problem of each issue, for the model. */
