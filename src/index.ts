@@ -13,6 +13,7 @@ export type {
   IncompleteReason,
   IncompleteTurn,
   Input,
+  McpServerView,
   PreviewItem,
   RebuiltRequest,
   RequestPreview,
@@ -45,6 +46,7 @@ export type {
   Usage,
 } from "./base/events/index.ts";
 export { isEphemeral } from "./base/events/index.ts";
+export { type McpServerConfig, mcpTools, type McpToolsOptions } from "./runtime/mcp/index.ts";
 export { type Clock, type ErrorCode, isThroughlineError, ThroughlineError } from "./base/support/index.ts";
 export { fileStore, type FileStoreOptions, memoryStore, type Store } from "./runtime/log/index.ts";
 export { postgresStore, type PostgresStoreOptions } from "./runtime/postgres/index.ts";
@@ -78,6 +80,7 @@ export {
 } from "./runtime/session/index.ts";
 export {
   builtinTools,
+  type McpTools,
   tool,
   type Tool,
   type ToolAccess,

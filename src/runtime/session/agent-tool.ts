@@ -26,6 +26,7 @@ import {
 import { DEFAULT_LIMITS, scopeOf } from "../turn/index.ts";
 import { type AgentInside, insideOf } from "./agent-inside.ts";
 import { createOutputFormat } from "./output-schema.ts";
+import { ownTools, sourcesIn } from "./session-tools.ts";
 import { answerOf, spentBy, subSessionId } from "./sub-session.ts";
 import type { Agent, AgentOptions, OutputSchema } from "./types.ts";
 
@@ -162,11 +163,15 @@ const RANK: readonly ToolAccess[] = ["execute", "write", "read"];
 
 /** The most that the agent's own permissions let its tools do. What only a person may allow counts if one can be asked. */
 function accessOf(options: AgentOptions): ToolAccess {
-  const { tools = [], permissions = "read-only", interactive, allow = [] } = options;
-  const may = ({ access, name }: Tool): boolean => {
+  const { permissions = "read-only", interactive, allow = [] } = options;
+  const may = ({ access, name }: Pick<Tool, "access" | "name">): boolean => {
     if (allow.some((rule) => rule === name || rule.startsWith(`${name}:`))) return true;
     const verdict = typeof permissions === "function" ? "allow" : permissionFor(permissions, access);
     return verdict === "allow" || (verdict === "ask" && interactive === true);
   };
+  const tools: readonly Pick<Tool, "access" | "name">[] = [
+    ...ownTools(options),
+    ...sourcesIn(options).map(({ name }) => ({ name, access: "execute" as const })),
+  ];
   return RANK.find((access) => tools.some((one) => one.access === access && may(one))) ?? "read";
 }

@@ -8,7 +8,6 @@ import {
   createRegistry,
   deniedByDefaultAdvice,
   isAccessByDefault,
-  parseRule,
   TOOL_DENIED_BY_DEFAULT,
 } from "../tools/index.ts";
 import { optionsOfSub, rememberInside } from "./agent-inside.ts";
@@ -16,6 +15,8 @@ import { assertAgentOptions } from "./agent-options.ts";
 import { describeSession } from "./describe-session.ts";
 import { openShared } from "./live-sessions.ts";
 import { OPEN_SESSION_OPTIONS } from "./option-checks.ts";
+import { agentRule } from "./session-rules.ts";
+import { ownTools } from "./session-tools.ts";
 import { LocalSession } from "./session.ts";
 import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
 
@@ -36,8 +37,8 @@ import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.t
 export function createAgent(options: AgentOptions): Agent {
   assertAgentOptions(options);
   warnOfDefaults(options);
-  for (const rule of options.allow ?? []) parseRule(rule, options.tools ?? []);
-  createRegistry(options.tools ?? []); // two tools of the same name are a programmer error, reported at once
+  for (const rule of options.allow ?? []) agentRule(rule, options);
+  createRegistry(ownTools(options)); // two tools of the same name are a programmer error, reported at once
   const clock = options.clock ?? systemClock;
   const ids = createIdSource(() => clock.now());
   let memory: Store | undefined;
@@ -103,8 +104,9 @@ const SESSION_OPTIONS = { store: OPEN_SESSION_OPTIONS.store };
 let warned = false;
 
 /** Once per process: the defaults of a new tool and a new agent together deny it, and only the model would learn why. */
-function warnOfDefaults({ tools = [], permissions }: AgentOptions): void {
-  const denied = permissions === undefined ? tools.find((one) => isAccessByDefault(one)) : undefined;
+function warnOfDefaults(options: AgentOptions): void {
+  const denied =
+    options.permissions === undefined ? ownTools(options).find((one) => isAccessByDefault(one)) : undefined;
   if (denied === undefined || warned) return;
   warned = true;
   process.emitWarning(`the tool "${denied.name}" will be denied by default: ${deniedByDefaultAdvice}`, {

@@ -6,6 +6,7 @@
 import { ThroughlineError } from "../../base/support/index.ts";
 import { placeOf, type Store } from "../log/index.ts";
 import { type Release, shareOf } from "./session-share.ts";
+import { ownTools, sourcesIn } from "./session-tools.ts";
 import type { LocalSession } from "./session.ts";
 import type { AgentOptions, Session } from "./types.ts";
 
@@ -121,6 +122,7 @@ function sameTools({ tools: a = [] }: AgentOptions, { tools: b = [] }: AgentOpti
   return a.length === b.length && a.every((one, index) => one === b[index]);
 }
 
-function toolNames({ tools = [] }: AgentOptions): string {
-  return tools.length === 0 ? "none" : tools.map(({ name }) => name).join(" and ");
+function toolNames(options: AgentOptions): string {
+  const names = [...ownTools(options), ...sourcesIn(options)].map(({ name }) => name);
+  return names.length === 0 ? "none" : names.join(" and ");
 }

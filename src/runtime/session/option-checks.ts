@@ -20,7 +20,7 @@ import {
   type OptionChecks,
   orNull,
 } from "../../base/support/index.ts";
-import { isTool, toolProblem } from "../tools/index.ts";
+import { isTool, isToolSource, toolProblem } from "../tools/index.ts";
 import type { TurnLimits } from "../turn/index.ts";
 import type { AgentOptions, OpenSessionOptions, SendOptions } from "./types.ts";
 
@@ -62,7 +62,7 @@ const aShare: OptionCheck = (value) =>
     : "a share of the context, above 0 and at most 1, such as 0.85";
 
 const aTool: OptionCheck = (value) =>
-  isTool(value) ? undefined : `made with tool(…): ${toolProblem(value)}`;
+  isTool(value) || isToolSource(value) ? undefined : `made with tool(…): ${toolProblem(value)}`;
 
 const limits = {
   maxSteps: aCount(1),

@@ -16,17 +16,20 @@ import { assertMethodOptions } from "./agent-options.ts";
 import { aModel, aModelOrName } from "./option-checks.ts";
 import { previewRequest } from "./previews.ts";
 import { rebuildRequest } from "./rebuild.ts";
+import type { Toolset } from "./session-tools.ts";
 import { settingsFor } from "./settings.ts";
 import type { AgentOptions } from "./types.ts";
 
 export abstract class SessionView {
   readonly #live: LiveLog;
   readonly #options: AgentOptions;
+  readonly #toolset: () => Toolset;
   #model: Model;
 
-  protected constructor(live: LiveLog, options: AgentOptions) {
+  protected constructor(live: LiveLog, options: AgentOptions, toolset: () => Toolset) {
     this.#live = live;
     this.#options = options;
+    this.#toolset = toolset;
     this.#model = options.model;
   }
 
@@ -107,7 +110,7 @@ export abstract class SessionView {
     return previewRequest({
       events: log.events,
       model,
-      settings: settingsFor(model, this.#options),
+      settings: settingsFor(model, this.#options, this.#toolset()),
       cacheKey: rootSession,
       blob: (name) => blobs.get(name),
     });

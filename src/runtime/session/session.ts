@@ -14,7 +14,7 @@ import {
   type TurnEnding,
   type TurnOptions,
 } from "../../base/api/index.ts";
-import type { EventDraft, SessionParent } from "../../base/events/index.ts";
+import type { EventDraft, SessionParent, Settings } from "../../base/events/index.ts";
 import {
   aSeq,
   asErrorCode,
@@ -47,6 +47,7 @@ import { knownPrices } from "./known-prices.ts";
 import { formatOf } from "./output-schema.ts";
 import { switchPreview } from "./previews.ts";
 import { RESTORED, STORE_RESTORED } from "./restored.ts";
+import { SessionTools } from "./session-tools.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
@@ -70,6 +71,7 @@ export interface LocalSessionParts {
 export class LocalSession extends SessionView implements Session {
   readonly #parts: LocalSessionParts;
   readonly #live: LiveLog;
+  readonly #tools: SessionTools;
   readonly #ids: IdSource;
   readonly #redact: (text: string) => string;
   readonly #contexts: TurnContexts;
@@ -83,7 +85,16 @@ export class LocalSession extends SessionView implements Session {
     const { log, options } = parts;
     const clock = options.clock ?? systemClock;
     const live = new LiveLog(log, parts.writerLives);
-    super(live, options);
+    const tools = new SessionTools({
+      options,
+      declared: () => live.fold.settings,
+      unreadable: (toolset) => {
+        const { dropped } = switchPreview(live.log.events, settingsFor(this.model, options, toolset));
+        return dropped - switchPreview(live.log.events, live.fold.settings ?? this.#settings()).dropped;
+      },
+    });
+    super(live, options, () => tools.current);
+    this.#tools = tools;
     this.#parts = parts;
     this.#live = live;
     this.#ids = createIdSource(() => clock.now());
@@ -92,6 +103,7 @@ export class LocalSession extends SessionView implements Session {
     this.#redact = createRedactor(() => [
       ...(options.secrets ?? []),
       ...[...this.#seenModels].flatMap((model) => model.secrets()),
+      ...tools.sources.flatMap((source) => source.secrets()),
     ]);
     this.#contexts = new TurnContexts({
       live,
@@ -102,6 +114,7 @@ export class LocalSession extends SessionView implements Session {
       redact: this.#redact,
       costOf: knownPrices(this.#seenModels, options),
       join: (turn) => this.#turns.join(turn),
+      tools,
     });
     const { cwd } = options;
     const { parent } = parts;
@@ -171,10 +184,13 @@ export class LocalSession extends SessionView implements Session {
     if (open.kind === "compaction")
       return this.#turns.add(options, (own, id) => this.#runner.finishCompaction(own, id, given));
     this.#assertRoom();
-    const tools = this.#parts.options.tools ?? [];
     const { fellBackTo } = this.#live.facts.turns.get(open.turn) ?? {};
-    const overrides = { output: given ?? this.#runner.outputs.of(open.turn), fellBackTo };
+    const output = given ?? this.#runner.outputs.of(open.turn);
+    const overrides = { output, fellBackTo, keepTools: true };
     const prepare = async (): Promise<PreparedTurn> => {
+      // Whether a call may run again is known only when its server is there.
+      await Promise.all(this.#tools.sources.map((source) => source.ready()));
+      const { tools } = this.#tools.current;
       const plan = resumePlan(open, await this.#live.log.scratch.rows(), tools);
       const ahead = this.#runner.settingsAhead(open.turn, overrides);
       return { plan: { ...plan, opening: [...plan.opening, ...ahead] }, overrides };
@@ -286,7 +302,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async previewSwitch(model: Model | string): Promise<SwitchPreview> {
-    return switchPreview(this.#live.log.events, settingsFor(this.modelOf(model), this.#parts.options));
+    return switchPreview(this.#live.log.events, this.#settings(this.modelOf(model)));
   }
 
   async rename(title: string): Promise<void> {
@@ -383,9 +399,13 @@ export class LocalSession extends SessionView implements Session {
   async persist(): Promise<void> {
     const { model, options } = { model: this.model, ...this.#parts };
     const chosen: readonly EventDraft[] =
-      model === options.model ? [] : [{ type: "settings", settings: settingsFor(model, options) }];
+      model === options.model ? [] : [{ type: "settings", settings: this.#settings(model) }];
     const start = chosen.length === 0 ? [] : this.#runner.sessionStart();
     await this.#live.append([...start, ...chosen], { durable: true });
+  }
+
+  #settings(model: Model = this.model): Settings {
+    return settingsFor(model, this.#parts.options, this.#tools.current);
   }
 
   async #userMessage(turn: string, input: Input): Promise<EventDraft> {

@@ -10,6 +10,7 @@ import {
   COMPACT_AT,
   DEFAULT_LIMITS,
   type LiveLog,
+  type SettledTools,
   type TurnContext,
   TurnDeadline,
   type TurnLimits,
@@ -18,6 +19,7 @@ import { Fallback } from "./fallback.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
 import { SafeTrace } from "./safe-trace.ts";
 import { SessionRules } from "./session-rules.ts";
+import type { SessionTools } from "./session-tools.ts";
 import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
 import type { AgentOptions } from "./types.ts";
 
@@ -31,6 +33,7 @@ export interface TurnContextParts {
   readonly redact: (text: string) => string;
   readonly costOf: CostOf;
   readonly join: (turn: string) => Promise<readonly EventDraft[]>;
+  readonly tools: SessionTools;
 }
 
 export class TurnContexts {
@@ -47,8 +50,8 @@ export class TurnContexts {
     const { limits, compaction } = parts.options;
     this.#parts = parts;
     this.permissions = new PendingPermissions(() => parts.live.facts);
-    this.rules = new SessionRules(parts.options, () => parts.live.facts);
-    this.#setup = new SetupCache(parts.options);
+    this.rules = new SessionRules(parts);
+    this.#setup = new SetupCache(parts.options, () => parts.tools.current);
     this.#trace = new SafeTrace(parts);
     this.#limits = limits;
     this.#compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
@@ -71,7 +74,11 @@ export class TurnContexts {
     return {
       contextFor: (turn, kind, limits = usual) =>
         kind === "turn"
-          ? this.#conversation(this.#base(turn, signal, overrides, fallback), limits)
+          ? this.#conversation(
+              this.#base(turn, signal, overrides, fallback),
+              limits,
+              overrides.keepTools === true,
+            )
           : // A summary is prose, whatever output the turn requires.
             {
               ...this.#base(turn, signal, { model: overrides.model }, fallback),
@@ -86,10 +93,18 @@ export class TurnContexts {
     };
   }
 
-  #conversation(base: Omit<TurnContext, "limits">, limits: TurnLimits): TurnContext {
+  #conversation(base: Omit<TurnContext, "limits">, limits: TurnLimits, keepTools: boolean): TurnContext {
     const deadline = new TurnDeadline(limits.turnTimeoutMs, base.signal);
-    const { join } = this.#parts;
-    return { ...base, limits, deadline, signal: deadline.signal, compactAt: this.#compactAt, join };
+    const { join, tools } = this.#parts;
+    const { signal } = deadline;
+    const settle = tools.sources.length === 0 ? undefined : () => this.#settle(signal, keepTools);
+    return { ...base, limits, deadline, signal, compactAt: this.#compactAt, join, settle };
+  }
+
+  async #settle(signal: AbortSignal, keep: boolean): Promise<SettledTools> {
+    const { tools } = this.#parts;
+    const notices = await tools.refresh(signal, keep);
+    return { tools: tools.current.tools, notices };
   }
 
   #fallback(overrides: TurnOverrides): Fallback {
@@ -117,13 +132,14 @@ export class TurnContexts {
       clock: options.clock ?? systemClock,
       ids,
       signal,
-      tools: options.tools ?? [],
+      tools: this.#parts.tools.current.tools,
       repairArguments: options.repairArguments,
       permissions: {
         policy: options.permissions ?? "read-only",
         byDefault: options.permissions === undefined,
         interactive: options.interactive ?? true,
         ruleFor: (tool, input) => this.rules.covering(tool, input),
+        hasChanged: (tool) => this.rules.hasChanged(tool),
         ask: (question, earlier) => this.permissions.ask(question, earlier, signal),
       },
       fetch: options.fetch,

@@ -7,6 +7,7 @@ import type { Origin, Settings } from "../../base/events/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
 import type { StepSetup } from "../turn/index.ts";
 import type { OutputFormat } from "./output-schema.ts";
+import type { Toolset } from "./session-tools.ts";
 import { settingsFor } from "./settings.ts";
 import type { AgentOptions } from "./types.ts";
 
@@ -16,24 +17,35 @@ export interface TurnOverrides {
   readonly output?: OutputFormat | undefined;
   /** The fallback model that a resumed turn had changed to. */
   readonly fellBackTo?: Origin | undefined;
+  /** A turn that a crash interrupted goes on with the tools it had. */
+  readonly keepTools?: boolean | undefined;
 }
 
 export class SetupCache {
   readonly #options: AgentOptions;
+  readonly #toolset: () => Toolset;
   #renderer: { readonly model: Model; readonly renderer: Renderer } | undefined;
   #settings:
-    | { readonly model: Model; readonly output: OutputFormat | undefined; readonly value: Settings }
+    | {
+        readonly model: Model;
+        readonly output: OutputFormat | undefined;
+        readonly toolset: Toolset;
+        readonly value: Settings;
+      }
     | undefined;
 
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions, toolset: () => Toolset) {
     this.#options = options;
+    this.#toolset = toolset;
   }
 
   get(model: Model, output: OutputFormat | undefined): StepSetup {
     if (this.#renderer?.model !== model) this.#renderer = { model, renderer: model.createRenderer() };
-    if (this.#settings?.model !== model || this.#settings.output !== output) {
-      this.#settings = { model, output, value: settingsFor(model, this.#options, output?.format) };
-    }
-    return { model, renderer: this.#renderer.renderer, settings: this.#settings.value };
+    const toolset = this.#toolset();
+    const known = this.#settings;
+    const same = known?.model === model && known.output === output && known.toolset === toolset;
+    const settings = same ? known.value : settingsFor(model, this.#options, toolset, output?.format);
+    if (!same) this.#settings = { model, output, toolset, value: settings };
+    return { model, renderer: this.#renderer.renderer, settings };
   }
 }

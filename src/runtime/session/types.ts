@@ -20,7 +20,7 @@ import type { Effort, ReplayPolicy, SessionEvent } from "../../base/events/index
 import type { Clock, Given, JsonObject } from "../../base/support/index.ts";
 import type { Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import type { OutputOf, StandardSchema, Tool } from "../tools/index.ts";
+import type { McpTools, OutputOf, StandardSchema, Tool } from "../tools/index.ts";
 import type { PermissionPolicy, RepairArguments, TurnLimits, WireRecord } from "../turn/index.ts";
 
 /** Options of `createAgent`. Only `model` is required. */
@@ -36,8 +36,8 @@ export interface AgentOptions {
    * Returns a model by its name, so that `setModel` and similar methods accept names. `modelFrom` is such a function.
    */
   readonly modelFrom?: ((name: string) => Model) | undefined;
-  /** From `tool` or `builtinTools`, with different names. Default: none. */
-  readonly tools?: readonly Tool[] | undefined;
+  /** From `tool`, `builtinTools` or `mcpTools`, with different names. Default: none. */
+  readonly tools?: readonly (Tool | McpTools)[] | undefined;
   /**
    * Called once for a call whose arguments do not parse or do not fit its tool. Returns the repaired JSON text, or
    * undefined to let the model know what is wrong. Default: none.

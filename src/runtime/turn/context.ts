@@ -2,7 +2,7 @@
  * Everything a turn works with. All dependencies arrive through this context, so the loop can be read and tested alone.
  */
 
-import type { EventDraft, Purpose, Settings } from "../../base/events/index.ts";
+import type { EventDraft, McpToolName, Purpose, Settings } from "../../base/events/index.ts";
 import type { Clock, IdSource } from "../../base/support/index.ts";
 import { type CostOf, TurnFacts } from "../facts/index.ts";
 import type { Store } from "../log/index.ts";
@@ -24,6 +24,10 @@ export interface PermissionAsk {
   readonly argumentsHash: string;
   /** With "ask": the rule that `approve(…, { forSession: true })` adds. Absent if no rule says exactly that. */
   readonly rule?: string | undefined;
+  /** Which tool of which MCP server is called. Absent for any other tool. */
+  readonly mcp?: McpToolName | undefined;
+  /** The server has changed the tool's description or schema since a person last allowed a call of it. */
+  readonly changed?: boolean | undefined;
 }
 
 /** The answer to a permission request. */
@@ -114,6 +118,11 @@ export interface TurnContext {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly tools: readonly Tool[];
+  /**
+   * Called once the turn is in the log and before anything is sent: waits for tools that other programs provide. Absent
+   * if there are none.
+   */
+  readonly settle?: (() => Promise<SettledTools>) | undefined;
   readonly repairArguments?: RepairArguments | undefined;
   readonly permissions: Permissions;
   readonly fetch: typeof fetch | undefined;
@@ -131,6 +140,12 @@ export interface TurnContext {
   random(): number;
 }
 
+/** The tools of a turn, and what changed. */
+export interface SettledTools {
+  readonly tools: readonly Tool[];
+  readonly notices: readonly { readonly code: string; readonly message: string }[];
+}
+
 export interface PersonsAnswer extends PermissionDecision {
   /** The rule that the answer adds to the session. */
   readonly rule?: string | undefined;
@@ -144,6 +159,8 @@ export interface Permissions {
   readonly byDefault: boolean;
   /** Returns the text of a rule that covers the call: one of the agent, or one of this session. */
   ruleFor(tool: Tool, input: unknown): string | undefined;
+  /** Whether the tool is no longer the one that a person last allowed. Absent: no tool changes. */
+  hasChanged?(tool: Tool): boolean;
   /** Whether a person can answer an "ask". If not, the call is denied with that reason. */
   readonly interactive: boolean;
   /**

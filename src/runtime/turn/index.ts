@@ -9,6 +9,7 @@ export {
   type PermissionPolicy,
   type PersonsAnswer,
   type StepSetup,
+  type SettledTools,
   type TurnContext,
   type TurnLimits,
   type WireRecord,

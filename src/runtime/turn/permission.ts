@@ -68,6 +68,7 @@ export async function permission(
     arguments: call.arguments,
     argumentsHash,
     rule: typeof policy === "function" ? undefined : known && ruleOfCall(known.tool, known.input),
+    ...ofServer(context, known?.tool),
   };
   // Start waiting before the question becomes visible: its first reader may answer at once.
   const earlier = context.resumed === true ? askedBefore(context, base) : [];
@@ -97,6 +98,15 @@ export async function permission(
       { requestId },
     );
   }
+}
+
+/** What a person should know of a tool that another program provides. */
+function ofServer(
+  { permissions }: TurnContext,
+  tool: Tool | undefined,
+): Pick<PermissionAsk, "mcp" | "changed"> {
+  if (tool?.mcp === undefined) return {};
+  return { mcp: tool.mcp, ...(permissions.hasChanged?.(tool) === true ? { changed: true } : {}) };
 }
 
 /** The code of a turn that failed because the permission function returned no decision. */

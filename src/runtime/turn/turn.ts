@@ -49,7 +49,8 @@ export interface TurnPlan {
 
 type Ending = Pick<TurnOutcome, "status" | "reason" | "error">;
 
-export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<TurnOutcome> {
+export async function runTurn(given: TurnContext, plan: TurnPlan): Promise<TurnOutcome> {
+  let context = given;
   const { deadline } = context;
   const started = context.clock.monotonic();
   let steps = plan.firstStep - 1;
@@ -58,6 +59,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   try {
     if (plan.opening.length > 0) await context.live.append(plan.opening, { turn: "begin" });
     begun = true;
+    context = await settled(context);
     const over = plan.owed.length > 0 ? new Budget(context).over() : undefined;
     if (over !== undefined) ending = await stopBefore(context, plan.owed, over);
     else {
@@ -100,6 +102,16 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   } catch (error) {
     return refused(error);
   }
+}
+
+/** The message is in the log by now: a server that takes its time cannot lose it. */
+async function settled(context: TurnContext): Promise<TurnContext> {
+  if (context.settle === undefined) return context;
+  const { tools, notices } = await context.settle();
+  const { turn } = context;
+  if (notices.length > 0)
+    await context.live.append(notices.map(({ code, message }) => ({ type: "notice", turn, code, message })));
+  return { ...context, tools };
 }
 
 /** Another writer continues the session and decides how the turn ends; until then its outcome is unknown. */

@@ -10,6 +10,7 @@ import { createRequestCheck } from "../../rules/index.ts";
 import type { RequestForm, Tail } from "../growing-request.ts";
 import type { Remark } from "../provider.ts";
 import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
+import { systemTextOf } from "../system-text.ts";
 import { renderEntry } from "./render-messages.ts";
 import { budgetOf, thinkingModeOf, thinkingOf } from "./thinking.ts";
 
@@ -17,7 +18,7 @@ export const RENDERER_VERSION = 1;
 
 export const MESSAGES_FORM: RequestForm = {
   head: headOf,
-  prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
+  prefixHead: ({ settings }) => JSON.stringify([systemTextOf(settings) ?? null, toolsOf(settings)]),
   guard: (entry) => entry,
   pathOf: (index) => `messages.${index}`,
   opening: () => [],
@@ -31,13 +32,14 @@ const CACHED = { type: "ephemeral" } as const;
 function headOf(plan: Plan): string {
   const { settings } = plan;
   const tools = toolsOf(settings);
+  const system = systemTextOf(settings);
   const body: Record<string, unknown> = {
     model: settings.target.model,
     max_tokens: maxTokensOf(plan),
     stream: true,
-    ...(settings.system === undefined || settings.system.trim() === ""
+    ...(system === undefined || system.trim() === ""
       ? {}
-      : { system: [{ type: "text", text: settings.system, cache_control: CACHED }] }),
+      : { system: [{ type: "text", text: system, cache_control: CACHED }] }),
     ...(tools.length === 0 ? {} : { tools }),
     ...freeParameters(settings, plan.container === undefined ? FIXED_FIELDS : FIXED_WITH_CONTAINER),
     ...(ignoresForcedTool(settings) ? { tool_choice: { type: "auto" } } : {}),

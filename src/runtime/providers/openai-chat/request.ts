@@ -15,6 +15,7 @@ import {
 import { createRequestCheck } from "../../rules/index.ts";
 import type { RenderedElement, RequestForm, Tail } from "../growing-request.ts";
 import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
+import { systemTextOf } from "../system-text.ts";
 import { chatOf } from "./chat-profile.ts";
 import { renderEntry } from "./render-messages.ts";
 import { movedParameters, thinkingOf } from "./thinking.ts";
@@ -40,8 +41,9 @@ export const CHAT_FORM: RequestForm = {
 };
 
 function systemMessage(settings: Settings): readonly RenderedElement[] {
-  if (settings.system === undefined || settings.system === "") return [];
-  const text = JSON.stringify({ role: "system", content: settings.system });
+  const system = systemTextOf(settings);
+  if (system === undefined || system === "") return [];
+  const text = JSON.stringify({ role: "system", content: system });
   return [{ text, sources: () => [{ path: "", itemType: "message" }] }];
 }
 

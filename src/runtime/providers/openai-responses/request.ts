@@ -7,6 +7,7 @@ import { createRequestCheck, ITEM_ID_PREFIXES } from "../../rules/index.ts";
 import type { RequestForm } from "../growing-request.ts";
 import type { RenderContext } from "../provider.ts";
 import { definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
+import { systemTextOf } from "../system-text.ts";
 import { renderEntry } from "./render-items.ts";
 import { wholePairs } from "./whole-pairs.ts";
 
@@ -14,7 +15,7 @@ export const RENDERER_VERSION = 1;
 
 export const RESPONSES_FORM: RequestForm = {
   head: headOf,
-  prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
+  prefixHead: ({ settings }) => JSON.stringify([systemTextOf(settings) ?? null, toolsOf(settings)]),
   guard: (entry, plan, before) => wholePairs(guardIds(entry), plan, before),
   pathOf: (index) => `input[${index}]`,
   opening: () => [],
@@ -43,6 +44,7 @@ function headOf(plan: Plan, context: RenderContext): string {
   const { settings } = plan;
   const { profile, capabilities, parameters } = settings;
   const tools = toolsOf(settings);
+  const system = systemTextOf(settings);
   const refused = new Set(refusedFields(plan));
   const { temperature, top_p } = parameters;
   const body: Record<string, unknown> = {
@@ -51,7 +53,7 @@ function headOf(plan: Plan, context: RenderContext): string {
     stream: true,
     ...includeOf(settings),
     ...reasoningOf(settings, refused),
-    ...(settings.system === undefined ? {} : { instructions: settings.system }),
+    ...(system === undefined ? {} : { instructions: system }),
     ...(tools.length === 0 ? {} : { tools, parallel_tool_calls: true }),
     ...(settings.maxOutputTokens === undefined ? {} : { max_output_tokens: settings.maxOutputTokens }),
     ...(settings.output === undefined
