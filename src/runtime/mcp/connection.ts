@@ -40,7 +40,8 @@ export interface ConnectionHost {
 
 export interface EraMemory {
   isLegacy(server: McpServerConfig): boolean;
-  remember(server: McpServerConfig, era: "legacy" | "modern"): void;
+  /** `era`: undefined if the server could not be connected, so that nothing is known of it any more. */
+  remember(server: McpServerConfig, era: "legacy" | "modern" | undefined): void;
 }
 
 const CONNECT_MS = 10_000;
@@ -229,6 +230,7 @@ export class Connection {
     } catch (error) {
       await client?.close().catch(() => undefined);
       if (this.#state.name === "closed") return;
+      eras?.remember(this.server, undefined);
       const problem = late.aborted ? `it did not answer within ${timeoutMs / 1000} s` : connectProblem(error);
       this.#set({ name: "failed", problem: inertLine(problem, 500), login: wantsLogin(error) });
       return;

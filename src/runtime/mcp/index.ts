@@ -1,7 +1,8 @@
 /** Tools of MCP servers: how a server is reached, its connection, its tools, and their calls. */
 
 export type { ConnectionHost, EraMemory } from "./connection.ts";
-export { type McpSourceParts, mcpSource, mcpTools, type McpToolsOptions } from "./mcp-tools.ts";
+export { McpSource, mcpSource, type McpSourceParts } from "./mcp-source.ts";
+export { mcpTools, type McpToolsOptions } from "./mcp-tools.ts";
 export {
   type HttpServer,
   isHttp,

@@ -18,7 +18,7 @@ import { Connection, type ConnectionHost } from "./connection.ts";
 import { declaredTool, mcpTool } from "./mcp-tool.ts";
 import { promptOf, promptsOf } from "./prompts.ts";
 import { resourceTools } from "./resource-tools.ts";
-import type { McpServerConfig } from "./server-config.ts";
+import { isHttp, type McpServerConfig } from "./server-config.ts";
 import { toolNames } from "./tool-names.ts";
 
 /** How long the first request waits for all servers together. */
@@ -188,4 +188,30 @@ function problemsOf({ name, state, problem, leftOut }: McpServerView, kept: numb
     return [...odd, `MCP server ${name} needs a login: ${tools}. Run throughline mcp login ${name}`];
   if (state === "failed") return [...odd, `MCP server ${name} failed: ${problem ?? "unknown"}. So ${tools}`];
   return odd; // lost: the next call connects again
+}
+
+export interface McpSourceParts {
+  readonly servers: Readonly<Record<string, McpServerConfig>>;
+  readonly host: Omit<ConnectionHost, "elicit">;
+  readonly secrets?: (() => readonly string[]) | undefined;
+  readonly only?: readonly string[] | undefined;
+}
+
+/** Begins to connect when it is first asked for tools, or by `start`. */
+export function mcpSource({ servers, host, secrets = () => [], only }: McpSourceParts): McpSource {
+  const own = Object.values(servers).flatMap(secretsOf);
+  return new McpSource({
+    servers,
+    host: { ...host, elicit: async () => ({ action: "decline" }) },
+    secrets: () => [...own, ...secrets()],
+    only,
+  });
+}
+
+/** Values that a tool might print and no log should hold. */
+function secretsOf(server: McpServerConfig): readonly string[] {
+  const values = isHttp(server) ? server.headers : server.env;
+  return Object.values(values ?? {})
+    .flatMap((value) => [value, value.replace(/^Bearer /, "")])
+    .filter((value) => value.length >= 8);
 }

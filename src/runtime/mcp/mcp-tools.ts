@@ -10,9 +10,7 @@ import {
   systemClock,
 } from "../../base/support/index.ts";
 import type { McpTools } from "../tools/index.ts";
-import type { ConnectionHost } from "./connection.ts";
-import { McpSource } from "./mcp-source.ts";
-import { isHttp, type McpServerConfig, parseServer } from "./server-config.ts";
+import { type McpServerConfig, parseServer } from "./server-config.ts";
 import { sanitized } from "./tool-names.ts";
 
 /** Options of `mcpTools`. */
@@ -54,35 +52,11 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   checkOptions("mcpTools", options, MCP_OPTIONS);
   const servers = checkedServers(options.servers);
   const { cwd = process.cwd(), fetch } = options;
+  // Loaded here: a program without MCP servers loads nothing of this.
+  const { mcpSource } = await import("./mcp-source.ts");
   const source = mcpSource({ servers, host: { cwd, clock: systemClock, fetch } });
   await source.ready();
   return source;
-}
-
-export interface McpSourceParts {
-  readonly servers: Readonly<Record<string, McpServerConfig>>;
-  readonly host: Omit<ConnectionHost, "elicit">;
-  readonly secrets?: (() => readonly string[]) | undefined;
-  readonly only?: readonly string[] | undefined;
-}
-
-/** The same without waiting, for the composition root. Begins to connect when it is first asked. */
-export function mcpSource({ servers, host, secrets = () => [], only }: McpSourceParts): McpSource {
-  const own = Object.values(servers).flatMap(secretsOf);
-  return new McpSource({
-    servers,
-    host: { ...host, elicit: async () => ({ action: "decline" }) },
-    secrets: () => [...own, ...secrets()],
-    only,
-  });
-}
-
-/** Values that a tool might print and no log should hold. */
-function secretsOf(server: McpServerConfig): readonly string[] {
-  const values = isHttp(server) ? server.headers : server.env;
-  return Object.values(values ?? {})
-    .flatMap((value) => [value, value.replace(/^Bearer /, "")])
-    .filter((value) => value.length >= 8);
 }
 
 function checkedServers(given: Readonly<Record<string, unknown>>): Readonly<Record<string, McpServerConfig>> {
