@@ -51,6 +51,7 @@ export async function testTurn(options: {
       interactive: false,
       ruleFor: () => undefined,
       ask: () => Promise.reject(new Error("nobody")),
+      elicit: () => Promise.reject(new Error("nobody")),
     },
     fetch: undefined,
     onWire: undefined,

@@ -2,7 +2,11 @@
 
 import { appendFileSync } from "node:fs";
 
+import type { ElicitationField } from "../../src/base/events/index.ts";
 import { anthropic, type Model, openai, tool, type Tool } from "../../src/index.ts";
+import { elicitFrom } from "../../src/runtime/tools/index.ts";
+
+const UNIT: ElicitationField = { name: "unit", type: "string", required: true };
 
 export interface CrashPlan {
   readonly folder: string;
@@ -23,6 +27,8 @@ export interface CrashPlan {
   readonly output?: Readonly<Record<string, unknown>>;
   /** For this city the tool waits forever, before or after its effect. */
   readonly block?: { readonly when: "before" | "after"; readonly city: string };
+  /** The tool asks the person a question before its effect. */
+  readonly asks?: boolean;
   /** The process kills itself at this system call of its log, or when it is about to write an event of this type. */
   readonly dieAt?: {
     readonly call: "write" | "sync";
@@ -43,7 +49,13 @@ export function crashFallback({ fallbackUrl }: Pick<CrashPlan, "fallbackUrl">): 
 }
 
 export function weatherTool(
-  { effects, idempotent, parallel, block }: Pick<CrashPlan, "effects" | "idempotent" | "parallel" | "block">,
+  {
+    effects,
+    idempotent,
+    parallel,
+    block,
+    asks,
+  }: Pick<CrashPlan, "effects" | "idempotent" | "parallel" | "block" | "asks">,
   say: (word: string, value: unknown) => void = () => undefined,
 ): Tool {
   const wait = async (when: "before" | "after", city: string): Promise<void> => {
@@ -63,8 +75,16 @@ export function weatherTool(
     access: "write",
     idempotent,
     parallel,
-    async run(input, { idempotencyKey }) {
+    async run(input, context) {
+      const { idempotencyKey } = context;
       const city = String(input["city"]);
+      if (asks === true)
+        await elicitFrom(context)?.({
+          server: "weather",
+          message: "Which unit?",
+          mode: "form",
+          fields: [UNIT],
+        });
       await wait("before", city);
       appendFileSync(effects, `${city} ${idempotencyKey}\n`);
       say("effect", city);

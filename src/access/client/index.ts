@@ -38,7 +38,15 @@ export {
   type TurnResult,
   type TurnState,
 } from "../../base/api/index.ts";
-export type { ErrorInfo, InputPart, LoggedEvent, SessionEvent, Usage } from "../../base/events/index.ts";
+export type {
+  ElicitationAnswer,
+  ElicitationField,
+  ErrorInfo,
+  InputPart,
+  LoggedEvent,
+  SessionEvent,
+  Usage,
+} from "../../base/events/index.ts";
 export { type ErrorCode, isThroughlineError, ThroughlineError } from "../../base/support/index.ts";
 export {
   connect,

@@ -5,6 +5,7 @@
 
 import {
   type ApproveOptions,
+  checkAnswer,
   checkHandleOptions,
   type CompactOptions,
   type Decision,
@@ -30,6 +31,7 @@ import {
 } from "../../base/api/index.ts";
 import {
   type ContextUse,
+  type ElicitationAnswer,
   type LoggedEvent,
   parseLine,
   type SessionEvent,
@@ -158,6 +160,11 @@ export class RemoteSession implements SessionHandle {
 
   async deny(requestId: string, reason?: string): Promise<void> {
     await this.#answer(requestId, { decision: "deny", reason });
+  }
+
+  async answer(requestId: string, answer: ElicitationAnswer): Promise<void> {
+    checkAnswer(answer);
+    await this.#http.post(`${this.#path}/elicitations/${encodeURIComponent(requestId)}`, answer);
   }
 
   async allow(rule: string): Promise<void> {

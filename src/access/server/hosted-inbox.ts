@@ -7,6 +7,7 @@ import { type Clock, codeOf, messageOf } from "../../base/support/index.ts";
 import type { SessionFacts } from "../../runtime/facts/index.ts";
 import type { Command, SharedStore, Waiting } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
+import { answerIn, giveAnswer } from "./answer-command.ts";
 import { cancelledTurn, decide, type Decision, decisionIn, EFFECT_MS } from "./commands.ts";
 import type { HostedTurns } from "./hosted-turns.ts";
 
@@ -90,7 +91,9 @@ export class HostedInbox {
     try {
       const decision = decisionIn(command);
       const turn = cancelledTurn(command);
+      const answer = answerIn(command);
       if (decision !== undefined) await this.#decide(session, decision);
+      if (answer !== undefined) await giveAnswer(session, answer);
       if (turn !== undefined) await this.#cancel(session, turn);
     } catch {
       // The question was already answered, or the turn has ended.

@@ -30,7 +30,7 @@ export function turnEnded(hosted: HostedSession, turn: string, signal: AbortSign
 const INBOX_MS = 100;
 
 /** Looks whenever something happens in the session, here or elsewhere, until something is found. */
-async function untilSeen<T>(
+export async function untilSeen<T>(
   hosted: HostedSession,
   signal: AbortSignal,
   look: () => Promise<{ readonly found: T | undefined; readonly last: T }>,

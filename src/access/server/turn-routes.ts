@@ -4,7 +4,9 @@
  */
 
 import type { Input, TurnState } from "../../base/api/index.ts";
+import type { ElicitationAnswer } from "../../base/events/index.ts";
 import { codedError, onAbort } from "../../base/support/index.ts";
+import { answerCall } from "./answer-command.ts";
 import { type App, hostedOf, numberIn, type ServerParts, withBody } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { type Fields, required } from "./read-body.ts";
@@ -70,6 +72,17 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     const request = c.req.param("request");
     await decideCall(hosted, { request, decision, reason, argumentsHash, forSession });
     return c.json({ decision });
+  });
+
+  app.post("/api/sessions/:id/elicitations/:request", async (c) => {
+    const { hosted, body } = await withBody(parts, c);
+    const action = required("action", body.choice("action", ["accept", "decline", "cancel"]));
+    const content = body.object("content");
+    body.done();
+    // The session checks the values against the form that it has asked.
+    const answer = (content === undefined ? { action } : { action, content }) as ElicitationAnswer;
+    await answerCall(hosted, { request: c.req.param("request"), answer });
+    return c.json({ action });
   });
 
   function accepts(name: string, read: (body: Fields) => TurnRequest): void {

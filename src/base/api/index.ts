@@ -16,7 +16,7 @@ export {
   type TurnState,
 } from "./http.ts";
 export type { McpPrompt, McpPromptMessage, McpServerView } from "./mcp.ts";
-export { checkHandleOptions, HANDLE_OPTIONS, OPEN_OPTIONS } from "./option-checks.ts";
+export { checkAnswer, checkHandleOptions, HANDLE_OPTIONS, OPEN_OPTIONS } from "./option-checks.ts";
 export { diffRequests, type RequestDiff } from "./request-diff.ts";
 export type {
   ExplainOptions,

@@ -1,5 +1,6 @@
 /** What the methods of a session handle accept. Local and remote sessions refuse the same options. */
 
+import type { ElicitationAnswer } from "../events/index.ts";
 import {
   aChoice,
   aCount,
@@ -11,6 +12,7 @@ import {
   aSeq,
   aSignal,
   aText,
+  checkArgument,
   checkOptions,
   type OptionChecks,
 } from "../support/index.ts";
@@ -42,6 +44,8 @@ type OptionsOf<Method extends keyof SessionHandle, Index extends number> = Sessi
   ? NonNullable<Arguments[Index]>
   : never;
 
+const anAction = aChoice("accept", "decline", "cancel");
+
 /** The checks of each method's options, by the method's name. */
 export const HANDLE_OPTIONS = {
   send: {
@@ -56,6 +60,7 @@ export const HANDLE_OPTIONS = {
   retry: { ...turn, from: aChoice("message"), output: anObject } satisfies OptionChecks<RetryOptions>,
   edit: { ...turn, output: anObject } satisfies OptionChecks<EditOptions>,
   approve: { argumentsHash: aText, forSession: aFlag } satisfies OptionChecks<OptionsOf<"approve", 1>>,
+  answer: { action: anAction, content: anObject } satisfies OptionChecks<OptionsOf<"answer", 1>>,
   fork: { at: aSeq, id: aText, compacted: aFlag } satisfies OptionChecks<ForkOptions>,
   // A wrong number of turns has an error code of its own.
   compact: {
@@ -79,4 +84,10 @@ export const OPEN_OPTIONS = {
 /** Throws `options_invalid` for options that a method of a handle does not have. */
 export function checkHandleOptions(method: keyof typeof HANDLE_OPTIONS, given: unknown): void {
   checkOptions(method, given, HANDLE_OPTIONS[method]);
+}
+
+/** Throws `options_invalid` for an answer without an action, or with anything but values. */
+export function checkAnswer(given: ElicitationAnswer): void {
+  checkHandleOptions("answer", given);
+  checkArgument("answer", "action", given.action, anAction);
 }

@@ -7,6 +7,7 @@ import type {
   ContextUse,
   Decision,
   Effort,
+  ElicitationAnswer,
   InputPart,
   LoggedEvent,
   SessionEvent,
@@ -192,6 +193,11 @@ export interface SessionHandle {
   approve(requestId: string, options?: ApproveOptions): Promise<void>;
   /** Denies a call. The model gets the reason. */
   deny(requestId: string, reason?: string): Promise<void>;
+  /**
+   * Answers the question of a running tool (`elicitation_request`). Values that do not fit the form are refused
+   * (`elicitation_invalid`), and the question stays open. The values go to the tool only: they are not logged.
+   */
+  answer(requestId: string, answer: ElicitationAnswer): Promise<void>;
 
   /** Adds a rule to this session: calls that it covers run without a question. Durable once it resolves. */
   allow(rule: string): Promise<void>;

@@ -4,6 +4,7 @@
  */
 
 import type { RawJson } from "../support/index.ts";
+import type { ElicitationAnswerEvent, ElicitationRequest } from "./elicitation-events.ts";
 import type { ErrorInfo } from "./error-info.ts";
 import type { Origin } from "./origin.ts";
 import type { PermissionDecisionEvent, PermissionRequest, PermissionRuleEvent } from "./permission-events.ts";
@@ -314,6 +315,8 @@ export type CanonicalEvent =
   | PermissionDecisionEvent
   | PermissionRuleEvent
   | ToolStart
+  | ElicitationRequest
+  | ElicitationAnswerEvent
   | ToolResult
   | ReplayOverride
   | Branch
@@ -354,6 +357,8 @@ export const CANONICAL_TYPES = [
   "permission_decision",
   "permission_rule",
   "tool_start",
+  "elicitation_request",
+  "elicitation_answer",
   "tool_result",
   "replay_override",
   "branch",

@@ -3,6 +3,26 @@
 export { attachedText, shownParts, typedText } from "./attached-text.ts";
 export * from "./canonical.ts";
 export type { Action, Decision, Reason } from "./decision.ts";
+export {
+  type ChoiceField,
+  type ChoicesField,
+  type Elicitation,
+  type ElicitationAnswer,
+  type ElicitationContent,
+  type ElicitationField,
+  type ElicitationOption,
+  type ElicitationValue,
+  fieldTitle,
+} from "./elicitation.ts";
+export { type ElicitationAnswerEvent, elicitationOf, type ElicitationRequest } from "./elicitation-events.ts";
+export { ELICITATION_LIMITS, hostOfAddress, plainAddress, readElicitation } from "./elicitation-limits.ts";
+export { asksForSecret } from "./elicitation-secrets.ts";
+export {
+  checkElicitationValue,
+  checkElicitationValues,
+  readElicitationAnswer,
+  typedElicitationValue,
+} from "./elicitation-values.ts";
 export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } from "./ephemeral.ts";
 export { type ErrorClass, type ErrorInfo, errorInfoOf } from "./error-info.ts";
 export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";

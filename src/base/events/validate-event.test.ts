@@ -21,8 +21,42 @@ const RULE = {
   sum: "00000000",
 };
 
+const { rule: _rule, by: _by, type: _type, ...ENVELOPE } = RULE;
+const ASKED = {
+  ...ENVELOPE,
+  turn: "tn_1",
+  response: "rsp_1",
+  type: "elicitation_request",
+  callId: "call_1",
+  requestId: "el_1",
+  server: "files",
+  message: "Which one?",
+};
+const FORM = {
+  ...ASKED,
+  mode: "form",
+  fields: [{ name: "one", type: "string", required: true }],
+};
+const ADDRESS = { ...ASKED, mode: "url", url: "https://a.example/" };
+const ANSWERED = {
+  ...ENVELOPE,
+  response: "rsp_1",
+  type: "elicitation_answer",
+  callId: "call_1",
+  requestId: "el_1",
+  action: "decline",
+  by: "policy",
+};
+
 /** Events of types that the first kept logs do not have: with as few fields as possible, and with all. */
-const NEWER: readonly JsonObject[] = [RULE, { ...RULE, turn: "tn_1", requestId: "pr_1", removed: true }];
+const NEWER: readonly JsonObject[] = [
+  RULE,
+  { ...RULE, turn: "tn_1", requestId: "pr_1", removed: true },
+  FORM,
+  ADDRESS,
+  ANSWERED,
+  { ...ANSWERED, turn: "tn_1", reason: "nobody is there" },
+];
 
 /** For each type, the events of the kept logs with the most fields, so that optional fields are covered too. */
 const SAMPLES: ReadonlyMap<string, readonly JsonObject[]> = samples();

@@ -15,6 +15,7 @@ import type {
   ReasoningPart,
   UnreadThought,
 } from "./canonical.ts";
+import { elicitationField } from "./elicitation-limits.ts";
 import type { ErrorInfo } from "./error-info.ts";
 import { fitToType } from "./fit-to-type.ts";
 import {
@@ -184,6 +185,24 @@ const SHAPES: EventShapes = {
   },
   permission_rule: { ...anywhere, rule: text, by: text, requestId: optional(text), removed: optional(flag) },
   tool_start: { ...inResponse, callId: text, tool: text, idempotencyKey: text, arguments: optional(text) },
+  elicitation_request: {
+    ...inResponse,
+    callId: text,
+    requestId: text,
+    server: text,
+    message: text,
+    mode: oneOf("form", "url"),
+    fields: optional(listOf(elicitationField)),
+    url: optional(text),
+  },
+  elicitation_answer: {
+    ...inResponse,
+    callId: text,
+    requestId: text,
+    action: oneOf("accept", "decline", "cancel"),
+    by: text,
+    reason: optional(text),
+  },
   tool_result: {
     ...inResponse,
     callId: text,

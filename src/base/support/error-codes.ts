@@ -51,6 +51,8 @@ const CODES = {
   edit_failed: "final",
   effort_invalid: "final",
   effort_unknown: "final",
+  elicitation_invalid: "final",
+  elicitation_not_pending: "final",
   empty_response: "final",
   event_invalid: "final",
   exchange_ambiguous: "final",

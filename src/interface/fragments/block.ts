@@ -3,7 +3,7 @@
  * viewer and not part of it (law 9).
  */
 
-import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
+import type { Elicitation, ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
 interface Base {
   readonly id: string;
@@ -72,6 +72,16 @@ export interface BlockQuestion {
   readonly waits: boolean;
 }
 
+/** A question that the running tool asked. */
+export interface BlockElicitation {
+  readonly requestId: string;
+  readonly asked: Elicitation;
+  /** True while it can be answered. A question is over with its call, even if nobody answered it. */
+  readonly waits: boolean;
+  readonly action: "accept" | "decline" | "cancel" | undefined;
+  readonly by: "person" | "policy" | undefined;
+}
+
 /** A call of a tool, with its permission and its result. */
 export interface ToolBlock extends Base {
   readonly kind: "tool";
@@ -85,6 +95,8 @@ export interface ToolBlock extends Base {
   /** Live text from the tool. */
   readonly progress: string;
   readonly permission: BlockPermission | undefined;
+  /** What the tool asked, in order. Absent if it asked nothing. */
+  readonly elicitations?: readonly BlockElicitation[] | undefined;
   readonly result:
     | {
         readonly status: ToolStatus;

@@ -92,6 +92,8 @@ export class BlockList {
       case "tool_output":
       case "permission_request":
       case "permission_decision":
+      case "elicitation_request":
+      case "elicitation_answer":
         this.#responses.get(responseOf(fragment))?.apply(fragment);
         break;
     }

@@ -5,7 +5,7 @@
  * from the log, made of the same fragments with `final`, replaces the streamed one.
  */
 
-import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
+import type { Elicitation, ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
 /** The unit of display, the same for live events and for history. */
 export type Fragment =
@@ -106,6 +106,21 @@ export type Fragment =
       readonly response: string;
       readonly callId: string;
       readonly decision: "allow" | "deny" | undefined;
+    }
+  | {
+      readonly type: "elicitation_request";
+      readonly response: string;
+      readonly callId: string;
+      readonly requestId: string;
+      readonly asked: Elicitation;
+    }
+  | {
+      readonly type: "elicitation_answer";
+      readonly response: string;
+      readonly callId: string;
+      readonly requestId: string;
+      readonly action: "accept" | "decline" | "cancel";
+      readonly by: "person" | "policy";
     }
   | {
       readonly type: "response_end";

@@ -10,7 +10,7 @@ import type {
   SessionEvent,
   ToolCall,
 } from "../../base/events/index.ts";
-import { isEphemeral, shownParts } from "../../base/events/index.ts";
+import { elicitationOf, isEphemeral, shownParts } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
 import { formatDuration } from "./duration.ts";
 import { type Fragment, itemKey } from "./fragment.ts";
@@ -101,6 +101,14 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "permission_decision": {
       const { response, callId, decision } = event;
       return [{ type: "permission_decision", response, callId, decision }];
+    }
+    case "elicitation_request": {
+      const { response, callId, requestId } = event;
+      return [{ type: "elicitation_request", response, callId, requestId, asked: elicitationOf(event) }];
+    }
+    case "elicitation_answer": {
+      const { response, callId, requestId, action, by } = event;
+      return [{ type: "elicitation_answer", response, callId, requestId, action, by }];
     }
     case "tool_start": {
       const { response, callId, at, arguments: text } = event;

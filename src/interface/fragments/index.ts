@@ -3,6 +3,7 @@
 export type {
   Block,
   BlockPart,
+  BlockElicitation,
   BlockPermission,
   BlockQuestion,
   NoticeBlock,

@@ -3,6 +3,7 @@
 import type { Usage } from "../../base/events/index.ts";
 import type {
   Block,
+  BlockElicitation,
   BlockPart,
   BlockPermission,
   BlockQuestion,
@@ -41,6 +42,7 @@ interface ToolItem {
   running: boolean;
   progress: string;
   permission: AskedPermission | undefined;
+  elicitations?: readonly BlockElicitation[] | undefined;
   result: ToolBlock["result"];
 }
 
@@ -170,6 +172,7 @@ export class ResponseBlocks {
       }
       case "permission_request": {
         const { requestId, argumentsHash, rule } = fragment;
+        this.#overAll(fragment.callId);
         this.#repair(fragment.callId, fragment.arguments);
         this.#tool(fragment.callId, { permission: { requestId, argumentsHash, rule, decision: undefined } });
         break;
@@ -177,7 +180,16 @@ export class ResponseBlocks {
       case "permission_decision":
         this.#decide(fragment.callId, fragment.decision);
         break;
+      case "elicitation_request": {
+        const { requestId, asked } = fragment;
+        this.#ask(fragment.callId, { requestId, asked, waits: true, action: undefined, by: undefined });
+        break;
+      }
+      case "elicitation_answer":
+        this.#answer(fragment);
+        break;
       case "tool_start":
+        this.#overAll(fragment.callId);
         this.#repair(fragment.callId, fragment.arguments);
         this.#tool(fragment.callId, { running: true });
         break;
@@ -279,6 +291,29 @@ export class ResponseBlocks {
     }
   }
 
+  #ask(callId: string, asked: BlockElicitation): void {
+    for (const item of this.#tools.get(callId) ?? [])
+      item.elicitations = [...(item.elicitations ?? []), asked];
+  }
+
+  #answer({
+    callId,
+    requestId,
+    action,
+    by,
+  }: Extract<Fragment, { readonly type: "elicitation_answer" }>): void {
+    for (const item of this.#tools.get(callId) ?? [])
+      item.elicitations = item.elicitations?.map((one) =>
+        one.requestId === requestId ? { ...one, waits: false, action, by } : one,
+      );
+  }
+
+  /** The call begins again after a crash: nothing waits for what it asked before. */
+  #overAll(callId: string): void {
+    for (const item of this.#tools.get(callId) ?? [])
+      item.elicitations = item.elicitations?.map((one) => ({ ...one, waits: false }));
+  }
+
   #decide(callId: string, decision: "allow" | "deny" | undefined): void {
     for (const item of this.#tools.get(callId) ?? []) {
       if (item.permission !== undefined) item.permission = { ...item.permission, decision };
@@ -323,6 +358,8 @@ export class ResponseBlocks {
     const { seq, callId, name, progress, permission, result } = item;
     const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
     const cut = !item.done && !this.#open;
+    const canAnswer = options.writerAlive && item.running && result === undefined;
+    const asked = item.elicitations?.map((one) => ({ ...one, waits: one.waits && canAnswer }));
     return {
       ...this.#base(key, generating),
       kind: "tool",
@@ -333,6 +370,7 @@ export class ResponseBlocks {
       ...(item.written === undefined ? {} : { written: item.written }),
       progress,
       permission: permission && shownPermission(permission, result === undefined, options.writerAlive),
+      ...(asked === undefined ? {} : { elicitations: asked }),
       result,
       cut,
     };

@@ -5,6 +5,7 @@
 
 import {
   addUsage,
+  type ElicitationRequest,
   type LeftOut,
   type LoggedEvent,
   NO_USAGE,
@@ -43,6 +44,8 @@ export class SessionFacts {
   readonly #steered = new Map<string, UserMessage>();
   /** Unanswered questions by their call: a call that is asked about again after a resume has only the new one. */
   readonly #questions = new Map<string, PermissionRequest>();
+  /** Questions of running tools that have no answer, by their id. */
+  readonly #elicitations = new Map<string, ElicitationRequest>();
   readonly #rules = new Map<string, PermissionRuleEvent>();
   readonly #requests: RequestFacts[] = [];
   readonly #path = new SettingsPath();
@@ -121,6 +124,14 @@ export class SessionFacts {
     return this.#questions.values().next().value;
   }
 
+  /**
+   * The unanswered questions of tools, oldest first. A question is over with its call: what a crash left open waits for
+   * nobody, and a call that runs again asks anew.
+   */
+  get elicitations(): readonly ElicitationRequest[] {
+    return [...this.#elicitations.values()];
+  }
+
   /** The text that a person typed in the last message that opened a turn, and its seq. Attached files are not part of it. */
   get lastMessage(): { readonly seq: number; readonly text: string } | undefined {
     const message = this.#lastMessage;
@@ -170,10 +181,17 @@ export class SessionFacts {
         return;
       case "permission_request":
         this.#questions.set(callKey(event), event);
+        this.#endElicitations(event);
         return;
       case "permission_decision":
         this.#questions.delete(callKey(event));
         this.#byResponse.get(event.response)?.add(event);
+        return;
+      case "elicitation_request":
+        this.#elicitations.set(event.requestId, event);
+        return;
+      case "elicitation_answer":
+        this.#elicitations.delete(event.requestId);
         return;
       case "permission_rule":
         if (event.removed === true) this.#rules.delete(event.rule);
@@ -181,6 +199,7 @@ export class SessionFacts {
         return;
       case "tool_result":
         this.#questions.delete(callKey(event));
+        this.#endElicitations(event);
         this.#byResponse.get(event.response)?.add(event);
         for (const one of event.spent ?? []) this.#spendBySubAgent(one);
         return;
@@ -190,6 +209,7 @@ export class SessionFacts {
         if (event.turn !== this.openTurn) return;
         this.openTurn = undefined;
         this.#questions.clear();
+        this.#elicitations.clear();
         return;
       case "response_end":
         this.#byResponse.get(event.response)?.add(event);
@@ -198,7 +218,10 @@ export class SessionFacts {
       case "reasoning":
       case "assistant_message":
       case "tool_call":
+        this.#byResponse.get(event.response)?.add(event);
+        return;
       case "tool_start":
+        this.#endElicitations(event);
         this.#byResponse.get(event.response)?.add(event);
         return;
       // These do not affect the facts.
@@ -213,6 +236,12 @@ export class SessionFacts {
       default:
         assertNever(event, "event");
     }
+  }
+
+  /** The call ends, or begins again after a crash: nothing waits for what it asked before. */
+  #endElicitations({ response, callId }: { readonly response: string; readonly callId: string }): void {
+    for (const [id, asked] of this.#elicitations)
+      if (asked.response === response && asked.callId === callId) this.#elicitations.delete(id);
   }
 
   #begin(start: ResponseStart): void {

@@ -202,6 +202,8 @@ export class Fold {
       case "permission_request":
       case "permission_decision":
       case "permission_rule":
+      case "elicitation_request":
+      case "elicitation_answer":
       case "branch":
       case "compaction":
       case "notice":

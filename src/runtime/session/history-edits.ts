@@ -110,6 +110,8 @@ const GROUP_TYPES: ReadonlySet<string> = new Set([
   "permission_request",
   "permission_decision",
   "tool_start",
+  "elicitation_request",
+  "elicitation_answer",
   "tool_result",
 ]);
 

@@ -27,6 +27,7 @@ const WHEN_CLOSED = new Map<PropertyKey, "throws" | "rejects" | "does nothing">(
     cancel: "does nothing",
     approve: "rejects",
     deny: "rejects",
+    answer: "rejects",
     allow: "rejects",
     disallow: "rejects",
     setModel: "rejects",

@@ -2,6 +2,7 @@
 
 import {
   type ApproveOptions,
+  checkAnswer,
   type CompactOptions,
   type EditOptions,
   type ForkOptions,
@@ -14,7 +15,7 @@ import {
   type TurnEnding,
   type TurnOptions,
 } from "../../base/api/index.ts";
-import type { EventDraft, SessionParent, Settings } from "../../base/events/index.ts";
+import type { ElicitationAnswer, EventDraft, SessionParent, Settings } from "../../base/events/index.ts";
 import {
   aSeq,
   asErrorCode,
@@ -278,6 +279,11 @@ export class LocalSession extends SessionView implements Session {
 
   async deny(requestId: string, reason?: string): Promise<void> {
     await this.#contexts.permissions.answer(requestId, { decision: "deny", reason });
+  }
+
+  async answer(requestId: string, answer: ElicitationAnswer): Promise<void> {
+    checkAnswer(answer);
+    await this.#contexts.elicitations.answer(requestId, answer);
   }
 
   get rules(): readonly RuleView[] {

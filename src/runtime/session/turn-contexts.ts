@@ -16,6 +16,7 @@ import {
   type TurnLimits,
 } from "../turn/index.ts";
 import { Fallback } from "./fallback.ts";
+import { PendingElicitations } from "./pending-elicitations.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
 import { SafeTrace } from "./safe-trace.ts";
 import { SessionRules } from "./session-rules.ts";
@@ -38,6 +39,7 @@ export interface TurnContextParts {
 
 export class TurnContexts {
   readonly permissions: PendingPermissions;
+  readonly elicitations = new PendingElicitations();
   readonly rules: SessionRules;
   readonly #parts: TurnContextParts;
   readonly #setup: SetupCache;
@@ -140,6 +142,7 @@ export class TurnContexts {
         interactive: options.interactive ?? true,
         ruleFor: (tool, input) => this.rules.covering(tool, input),
         hasChanged: (tool) => this.rules.hasChanged(tool),
+        elicit: (requestId, request, over) => this.elicitations.ask(requestId, request, over),
         ask: (question, earlier) => this.permissions.ask(question, earlier, signal),
       },
       fetch: options.fetch,

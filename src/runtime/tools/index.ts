@@ -9,6 +9,7 @@ export { parseArguments } from "./arguments.ts";
 export { childEnvironment } from "./builtin/child-environment.ts";
 export { builtinTools } from "./builtin/index.ts";
 export { endGroup, isGroupAlive, trackGroup } from "./builtin/process-group.ts";
+export { type Elicit, elicitFrom, withElicit } from "./elicit.ts";
 export { type InputVerdict, toInputSchema } from "./input-schema.ts";
 export { jsonSchemaValidator } from "./json-schema.ts";
 export { isToolOutcome, type OutcomeImage, type ToolOutcome, toolOutcome } from "./outcome.ts";

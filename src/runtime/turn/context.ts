@@ -2,7 +2,14 @@
  * Everything a turn works with. All dependencies arrive through this context, so the loop can be read and tested alone.
  */
 
-import type { EventDraft, McpToolName, Purpose, Settings } from "../../base/events/index.ts";
+import type {
+  Elicitation,
+  ElicitationAnswer,
+  EventDraft,
+  McpToolName,
+  Purpose,
+  Settings,
+} from "../../base/events/index.ts";
 import type { Clock, IdSource } from "../../base/support/index.ts";
 import { type CostOf, TurnFacts } from "../facts/index.ts";
 import type { Store } from "../log/index.ts";
@@ -153,6 +160,12 @@ export interface PersonsAnswer extends PermissionDecision {
   recorded(error?: unknown): void;
 }
 
+export interface PersonsElicitationAnswer {
+  readonly answer: ElicitationAnswer;
+  /** Called once the log has the answer, or with the log's error. Only then does the answering call resolve. */
+  recorded(error?: unknown): void;
+}
+
 export interface Permissions {
   readonly policy: PermissionPolicy;
   /** Whether the policy is the default, because the agent names none. */
@@ -168,6 +181,8 @@ export interface Permissions {
    * a crash left open: an answer to one of them counts.
    */
   ask(ask: PermissionAsk, earlier: readonly string[]): Promise<PersonsAnswer>;
+  /** Waits for a person's answer to the question of a running tool; rejects when the signal aborts. */
+  elicit(requestId: string, request: Elicitation, signal: AbortSignal): Promise<PersonsElicitationAnswer>;
 }
 
 /** The exact bytes sent and received, for traces and recordings. */

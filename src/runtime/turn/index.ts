@@ -8,6 +8,7 @@ export {
   type PermissionDecision,
   type PermissionPolicy,
   type PersonsAnswer,
+  type PersonsElicitationAnswer,
   type StepSetup,
   type SettledTools,
   type TurnContext,
@@ -17,6 +18,7 @@ export {
 } from "./context.ts";
 export { COMPACT_AT, contextUse, isFull } from "./context-use.ts";
 export { type Correction, loosened, sourcesAt } from "./corrections.ts";
+export { ELICITATION_REFUSED, notPending } from "./elicit.ts";
 export { pathOf } from "./heal.ts";
 export { LiveLog } from "./live-log.ts";
 export { closeCall, closeResponses, closeTurn, endsWithItsTurn, findOpenTurn } from "./recover.ts";

@@ -21,6 +21,7 @@ import {
 } from "../tools/index.ts";
 import { CallMeter } from "./call-scope.ts";
 import type { TurnContext } from "./context.ts";
+import { CallQuestions } from "./elicit.ts";
 import { type CheckedCall, notRun, permission, PERMISSION_INVALID, whyStopped } from "./permission.ts";
 import { notRepaired, repairedText } from "./repair-arguments.ts";
 import { settleInTime } from "./settle-in-time.ts";
@@ -277,8 +278,10 @@ function resultDraft({ turn }: TurnContext, { call, ...result }: Settled): Event
 async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Promise<EventDraft> {
   const started = context.clock.monotonic();
   const meter = new CallMeter();
+  const questions = new CallQuestions(context, call);
   const outcome = await settleInTime(
-    (signal) => run(meter.scoped(contextOf(context, call, signal), context, call)),
+    (signal, paused) =>
+      run(questions.scoped(meter.scoped(contextOf(context, call, signal), context, call), paused)),
     {
       signal: context.signal,
       timeoutMs,
@@ -294,6 +297,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
       },
     },
   );
+  await questions.end();
   const { status, value } = readOutcome(outcome, call, timeoutMs, whyStopped(context.signal));
   const whole = renderToolOutput(value);
   // Redacted before it is shortened: a secret split by the marker would survive in halves.

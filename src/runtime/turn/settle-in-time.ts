@@ -17,8 +17,11 @@ export interface SettleOptions {
   readonly onLate: (what: string) => void;
 }
 
+/** Suspends the time limit while `work` waits for a person. */
+export type Paused = <T>(work: () => Promise<T>) => Promise<T>;
+
 export function settleInTime(
-  run: (signal: AbortSignal) => unknown,
+  run: (signal: AbortSignal, paused: Paused) => unknown,
   { signal, timeoutMs, graceMs, onLate }: SettleOptions,
 ): Promise<Settlement> {
   return new Promise((resolve) => {
@@ -44,12 +47,33 @@ export function settleInTime(
       grace = setTimeout(() => finish({ how, stopped: false }), graceMs);
       controller.abort(new Error(how === "aborted" ? "the turn was stopped" : "the tool ran out of time"));
     };
-    const timer = setTimeout(() => stop("timed_out"), timeoutMs);
+    let leftMs = timeoutMs;
+    let since = 0;
+    let waiting = 0;
+    let timer: NodeJS.Timeout | undefined;
+    const count = (): void => {
+      since = performance.now();
+      timer = setTimeout(() => stop("timed_out"), leftMs);
+    };
+    const paused: Paused = async (work) => {
+      if (waiting === 0) {
+        clearTimeout(timer);
+        leftMs = Math.max(0, leftMs - (performance.now() - since));
+      }
+      waiting += 1;
+      try {
+        return await work();
+      } finally {
+        waiting -= 1;
+        if (waiting === 0 && !settled && ending === undefined) count();
+      }
+    };
+    count();
     const forget = onAbort(signal, () => stop("aborted"));
     // Deferred by a promise, so that a synchronous throw is a result like any other. Work stopped before it began never
     // runs.
     Promise.resolve()
-      .then(() => (controller.signal.aborted ? undefined : run(controller.signal)))
+      .then(() => (controller.signal.aborted ? undefined : run(controller.signal, paused)))
       .then(
         (value) =>
           finish(

@@ -63,11 +63,19 @@ function ordinalsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, string>
   return new Map([...ids].map((id, index) => [id, `#${index + 1}`]));
 }
 
+/** The events of questions to a person; their ids are by chance. */
+const ASKED: ReadonlySet<string> = new Set([
+  "permission_request",
+  "permission_decision",
+  "elicitation_request",
+  "elicitation_answer",
+]);
+
 function maskedLine(event: LoggedEvent, ordinals: ReadonlyMap<string, string>): string {
   if (event.type === "unknown") return event.unknownType;
-  const permission = event.type === "permission_request" || event.type === "permission_decision";
+  const asked = ASKED.has(event.type);
   const kept = Object.entries(event).filter(
-    ([name]) => !CHANCE.has(name) && !(permission && name === "requestId"),
+    ([name]) => !CHANCE.has(name) && !(asked && name === "requestId"),
   );
   // Serialise the event, so that raw JSON is compared as text.
   const line = toLine(Object.fromEntries(kept) as unknown as LoggedEvent);
