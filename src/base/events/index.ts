@@ -10,6 +10,7 @@ export {
   type ElicitationAnswer,
   type ElicitationContent,
   type ElicitationField,
+  type TextFormat,
   type ElicitationOption,
   type ElicitationValue,
   fieldTitle,

@@ -15,6 +15,7 @@ import {
 } from "../../base/support/index.ts";
 import { type ToolContext, type ToolOutcome, toolOutcome } from "../tools/index.ts";
 import { outcomeOf } from "./call-result.ts";
+import { elicit } from "./elicitation.ts";
 import { lostOutcome } from "./lost-call.ts";
 import type { OpenedClient, OpenOptions } from "./open-client.ts";
 import { isHttp, type McpServerConfig } from "./server-config.ts";
@@ -30,12 +31,6 @@ export interface ConnectionHost {
     | undefined;
   /** Whether a server is known to speak only the earlier era. Remembered, because some stay mute when they are asked. */
   readonly eras?: EraMemory | undefined;
-  /** Answers a question of the server, about a call that is running. */
-  readonly elicit: (
-    server: string,
-    params: JsonObject,
-    context: ToolContext | undefined,
-  ) => Promise<JsonObject>;
 }
 
 export interface EraMemory {
@@ -222,7 +217,7 @@ export class Connection {
         legacy: eras?.isLegacy(this.server) === true,
         authProvider: this.#host.authProvider?.(this.name, this.server),
         fetch: this.#host.fetch,
-        elicit: (params) => this.#host.elicit(this.name, params, [...this.#calls].at(-1)),
+        elicit: (params) => elicit(this.name, params, [...this.#calls].at(-1)),
         onToolsChanged: () => void this.#relist(),
         onClosed: () => this.#ended(client),
       });

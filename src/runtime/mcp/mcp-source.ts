@@ -192,7 +192,7 @@ function problemsOf({ name, state, problem, leftOut }: McpServerView, kept: numb
 
 export interface McpSourceParts {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
-  readonly host: Omit<ConnectionHost, "elicit">;
+  readonly host: ConnectionHost;
   readonly secrets?: (() => readonly string[]) | undefined;
   readonly only?: readonly string[] | undefined;
 }
@@ -202,7 +202,7 @@ export function mcpSource({ servers, host, secrets = () => [], only }: McpSource
   const own = Object.values(servers).flatMap(secretsOf);
   return new McpSource({
     servers,
-    host: { ...host, elicit: async () => ({ action: "decline" }) },
+    host,
     secrets: () => [...own, ...secrets()],
     only,
   });
