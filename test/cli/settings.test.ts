@@ -243,6 +243,32 @@ describe("AGENTS.md", () => {
     expect(jsonLines(ran.out)[0]).toMatchObject({ type: "session", instructions: file });
   });
 
+  test("of the user comes first, those of the project follow from the root down; each is named", async () => {
+    const place = newPlace();
+    const inner = join(place.work, "inner");
+    mkdirSync(inner);
+    mkdirSync(join(place.work, ".git"));
+    mkdirSync(place.home);
+    const files = [
+      [join(place.home, "AGENTS.md"), "Be brief."],
+      [join(place.work, "AGENTS.md"), "Use tabs."],
+      [join(inner, "CLAUDE.md"), "Use spaces."],
+    ] as const;
+    for (const [file, text] of files) writeFileSync(file, text);
+    const ran = await run(place, ["-p", "hi"], { cwd: inner });
+    expect(ran.err).toContain(`instructions: ${join(place.home, "AGENTS.md")} (9 bytes)\n`);
+    expect(ran.err).toContain("instructions: ../AGENTS.md (9 bytes)\n");
+    expect(ran.err).toContain("instructions: CLAUDE.md (11 bytes)\n");
+    const own = "Instructions of the user:\n\nBe brief.";
+    const project = "Instructions of this project (../AGENTS.md):\n\nUse tabs.";
+    const near = "Instructions of this project (CLAUDE.md):\n\nUse spaces.";
+    expect(await lastSettings(place)).toMatchObject({ system: `${own}\n\n${project}\n\n${near}` });
+    const json = await run(place, ["-p", "-c", "--json", "hi"], { cwd: inner });
+    expect(jsonLines(json.out)[0]).toMatchObject({ instructions: files.map(([file]) => file) });
+    await run(place, ["-p", "-c", "--no-project-instructions", "hi"], { cwd: inner });
+    expect(await lastSettings(place)).toMatchObject({ system: own });
+  });
+
   test("is truncated with a message if it is too large; a link out of the project is not read", async () => {
     const place = newPlace();
     place.write("AGENTS.md", "A line of the instructions.\n".repeat(2000));

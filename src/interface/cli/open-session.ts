@@ -4,7 +4,6 @@
  */
 
 import { statSync } from "node:fs";
-import { relative } from "node:path";
 
 import { codedError, codeOf } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
@@ -13,13 +12,19 @@ import type { Model } from "../../runtime/providers/index.ts";
 import { createAgent, readFacts, type Session } from "../../runtime/session/index.ts";
 import { builtinTools, type Tool } from "../../runtime/tools/index.ts";
 import type { WireRecord } from "../../runtime/turn/index.ts";
-import { type ProjectInstructions, readProjectInstructions } from "../config/index.ts";
+import { readInstructions } from "../config/index.ts";
 import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel, requireKey } from "./choose-model.ts";
 import { chooseSession } from "./choose-session.ts";
 import { costsWith } from "./cost.ts";
 import { previewLines } from "./debug-preview.ts";
-import { inertLine } from "./inert-text.ts";
+import {
+  type InstructionFiles,
+  instructionFiles,
+  NO_INSTRUCTIONS,
+  systemText,
+  tellInstructions,
+} from "./instruction-text.ts";
 import { loadTools } from "./load-tools.ts";
 import { openStore, storeSecrets } from "./open-store.ts";
 import { AnswerFile } from "./output-files.ts";
@@ -37,8 +42,8 @@ export interface Opened {
   readonly model: Model;
   readonly settings: RunSettings;
   readonly costOf: CostOf;
-  /** The path of the project's instructions, which are part of every request. */
-  readonly instructions: string | undefined;
+  /** The files whose instructions are part of every request. */
+  readonly instructions: InstructionFiles;
 }
 
 export interface OpenOptions {
@@ -70,9 +75,11 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const maxCostUsd = heldCost(settings, [model, ...fallback], terminal);
   const tools = await chooseTools(settings, cwd, options.tools ?? []);
   const allow = allowRules(settings, tools, terminal);
-  const { found, problem } =
-    settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : NO_INSTRUCTIONS;
-  if (problem !== undefined) tellProblem(problem, terminal);
+  const { found, problems } =
+    options.offline === true
+      ? NO_INSTRUCTIONS
+      : readInstructions(cwd, { project: settings.projectInstructions });
+  for (const problem of problems) tellProblem(problem, terminal);
   const system = systemText(settings.system, found, cwd);
   const secrets = [...headerSecrets(config.values), ...storeSecrets(flags)];
   const traced = {
@@ -107,10 +114,14 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     throw error;
   });
   if (flags.json !== true) tellInstructions(found, cwd, terminal);
-  return { session, model, settings, costOf: costsWith(config.values), instructions: found?.file };
+  return {
+    session,
+    model,
+    settings,
+    costOf: costsWith(config.values),
+    instructions: instructionFiles(found),
+  };
 }
-
-export const NO_INSTRUCTIONS: ReturnType<typeof readProjectInstructions> = {};
 
 export function enterDirectory(directory: string | undefined): void {
   if (directory === undefined) return;
@@ -151,25 +162,6 @@ export async function chooseTools(
     );
   }
   return all.filter(({ name }) => allowTools.includes(name));
-}
-
-/** The user's instructions come first; the project's follow under their own heading. */
-export function systemText(
-  own: string | undefined,
-  found: ProjectInstructions | undefined,
-  cwd: string,
-): string | undefined {
-  if (found === undefined || found.text === "") return own;
-  const project = `Instructions of this project (${relative(cwd, found.file)}):\n\n${found.text}`;
-  return own === undefined ? project : `${own}\n\n${project}`;
-}
-
-function tellInstructions(found: ProjectInstructions | undefined, cwd: string, terminal: Terminal): void {
-  if (found === undefined) return;
-  const cut = found.cut ? `, cut to ${Buffer.byteLength(found.text)}: shorten it` : "";
-  terminal.stderr.write(
-    `${terminal.dim(inertLine(`instructions: ${relative(cwd, found.file)} (${found.bytes} bytes${cut})`, 200))}\n`,
-  );
 }
 
 function tellRequests(terminal: Terminal): (record: WireRecord) => void {

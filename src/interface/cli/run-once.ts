@@ -16,6 +16,7 @@ import { AnswerWriter } from "./answer-writer.ts";
 import { refuseUnsupported } from "./attached-files.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { inert, inertJson, inertLine } from "./inert-text.ts";
+import type { InstructionFiles } from "./instruction-text.ts";
 import { enterDirectory, openSession } from "./open-session.ts";
 import { AnswerFile, readOutputSchema } from "./output-files.ts";
 import { promptFrom } from "./read-stdin.ts";
@@ -100,8 +101,8 @@ export interface TellOptions {
   readonly structured?: (turn: string) => Promise<boolean>;
   /** The file to write the answer to. */
   readonly output?: string | undefined;
-  /** The path of the project's instructions, which are part of the request. */
-  readonly instructions?: string | undefined;
+  /** The files whose instructions are part of the request. */
+  readonly instructions?: InstructionFiles;
   readonly costOf: CostOf;
 }
 

@@ -130,7 +130,7 @@ export function runOptions(
       new Option("--show-reasoning <how>", "how much reasoning to show on stderr").choices(SHOW_REASONING),
     )
     .option(...STORE_FLAG)
-    .option("--no-project-instructions", "do not read AGENTS.md")
+    .option("--no-project-instructions", "do not read the project's AGENTS.md files")
     .option("--no-auto-compact", "do not summarise older turns when the context is full")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
     .option("--output-schema <file>", "require a JSON answer that matches this JSON Schema")

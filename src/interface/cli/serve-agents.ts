@@ -10,12 +10,13 @@ import type { AgentFor } from "../../access/server/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import { createAgent } from "../../runtime/session/index.ts";
-import { type LoadedConfig, readProjectInstructions } from "../config/index.ts";
+import { type LoadedConfig, readInstructions } from "../config/index.ts";
 import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel } from "./choose-model.ts";
 import { costsWith } from "./cost.ts";
+import { systemText } from "./instruction-text.ts";
 import { modelsFingerprint } from "./models-fingerprint.ts";
-import { chooseTools, heldCost, NO_INSTRUCTIONS, systemText } from "./open-session.ts";
+import { chooseTools, heldCost } from "./open-session.ts";
 import { storeSecrets } from "./open-store.ts";
 import { settingsUnasked, settingsWithTrust, tellProblem } from "./project-trust.ts";
 import { remembered } from "./remembered-models.ts";
@@ -53,10 +54,8 @@ export async function serveAgents(
     const parts = folder === start ? here : partsOf(flags, settingsUnasked(folder, once));
     const { config, settings, modelFrom } = parts;
     const { permissions, maxSteps } = settings;
-    const { found, problem } = settings.projectInstructions
-      ? readProjectInstructions(folder)
-      : NO_INSTRUCTIONS;
-    if (problem !== undefined) tellProblem(problem, once);
+    const { found, problems } = readInstructions(folder, { project: settings.projectInstructions });
+    for (const problem of problems) tellProblem(problem, once);
     const model = modelOfSession({ flags, ...parts, kept }, usual);
     const fallback = chooseFallback({ flags, config, modelFrom });
     const tools = await chooseTools(settings, folder, []);

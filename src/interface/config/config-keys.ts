@@ -115,7 +115,7 @@ export const CONFIG_KEYS = {
     untrusted: (value, below) => rankIn(SHOWN, value) <= rankIn(SHOWN, below ?? "auto"),
   },
   projectInstructions: {
-    about: "read the project's AGENTS.md",
+    about: "read the project's AGENTS.md files",
     kind: SWITCH,
     variable: "THROUGHLINE_PROJECT_INSTRUCTIONS",
     usual: true,

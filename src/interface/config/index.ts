@@ -10,6 +10,7 @@ export {
   unknownSetting,
 } from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
+export { type Instructions, readInstructions, type ReadInstructions } from "./instructions.ts";
 export { jsonProblem } from "./json-problem.ts";
 export { fileClosure, type FileSet, type NamedFile } from "./file-closure.ts";
 export {
@@ -21,13 +22,7 @@ export {
   valueFromText,
 } from "./load-config.ts";
 export { dataFolder, ledgerFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
-export {
-  asError,
-  projectConfigFile,
-  type ProjectInstructions,
-  type ProjectProblem,
-  readProjectInstructions,
-} from "./project.ts";
+export { asError, projectConfigFile, type ProjectProblem } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
 export { type ProxyConfig, ROUTE_NAME } from "./proxy-kinds.ts";
 export { readHead } from "./read-plain-file.ts";

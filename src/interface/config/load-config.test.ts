@@ -19,7 +19,6 @@ import {
   loadConfig,
   projectConfigFile,
   readConfigFile,
-  readProjectInstructions,
   recordTrust,
   trustFile,
   trustSubject,
@@ -296,37 +295,6 @@ describe("settings of a project", () => {
     symlinkSync(join(folder, "secret.json"), join(folder, "project", ".throughline", "config.json"));
     expect(loadConfig(cwd, env()).problem?.code).toBe("project_file_outside");
     expect(loadConfig(cwd, env()).values.permissions).toBe("ask");
-  });
-});
-
-describe("AGENTS.md", () => {
-  test("the nearest one up to the root of the repository", () => {
-    write(join(folder, "AGENTS.md"), "outside");
-    expect(readProjectInstructions(cwd)).toEqual({});
-    const file = write(join(folder, "project", "AGENTS.md"), "\nUse tabs.\n");
-    expect(readProjectInstructions(cwd).found).toEqual({ file, text: "Use tabs.", bytes: 11, cut: false });
-    const nearer = write(join(cwd, "AGENTS.md"), "Use spaces.");
-    expect(readProjectInstructions(cwd).found).toMatchObject({ file: nearer, text: "Use spaces." });
-  });
-
-  test("a file that is too large is cut at a line break, and says so", () => {
-    write(join(cwd, "AGENTS.md"), "twelve bytes\n".repeat(10_000));
-    const { found } = readProjectInstructions(cwd);
-    expect(found).toMatchObject({ bytes: 130_000, cut: true });
-    expect(found?.text.length).toBeGreaterThan(30_000);
-    expect(found?.text.length).toBeLessThanOrEqual(32 * 1024);
-    expect(found?.text.endsWith("twelve bytes")).toBe(true);
-  });
-
-  test("a link to a private file, or a folder of that name, is not read and is reported as a problem", () => {
-    const file = join(cwd, "AGENTS.md");
-    symlinkSync(write(join(folder, "private"), "secret"), file);
-    expect(readProjectInstructions(cwd)).toMatchObject({ problem: { file, code: "project_file_outside" } });
-    rmSync(file);
-    mkdirSync(file);
-    expect(readProjectInstructions(cwd)).toMatchObject({
-      problem: { file, code: "project_file_unreadable" },
-    });
   });
 });
 

@@ -1,8 +1,8 @@
 /**
- * Reads a project's own files: the nearest `.throughline/config.json` and `AGENTS.md`, searched from the working
- * directory up to the root of its git repository (without a repository, only in the directory itself). Others write these
- * files. So a link out of the project is not followed, because a cloned repository could use it to expose a private file,
- * and an unreadable file is reported but never stops a run.
+ * Finds a project's own files: those between the working directory and the root of its git repository (without a
+ * repository, only in the directory itself), and reads the nearest `.throughline/config.json` and `.mcp.json`. Others
+ * write these files. So a link out of the project is not followed, because a cloned repository could use it to expose a
+ * private file, and an unreadable file is reported but never stops a run.
  */
 
 import { existsSync, lstatSync } from "node:fs";
@@ -17,16 +17,12 @@ import {
   type ThroughlineError,
 } from "../../base/support/index.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
-import { readHead } from "./read-plain-file.ts";
 import { isInside, realPlace } from "./real-places.ts";
 
 const PROJECT_CONFIG = join(".throughline", "config.json");
-const INSTRUCTIONS = "AGENTS.md";
-/** The limit of AGENTS.md, which is part of every request. */
-const MAX_INSTRUCTION_BYTES = 32 * 1024;
 
 /** Returns the directory and its parents up to the root of its repository. */
-function foldersOf(cwd: string): readonly string[] {
+export function foldersOf(cwd: string): readonly string[] {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
     folders.push(folder);
@@ -50,27 +46,41 @@ interface Found {
   readonly problem?: ProjectProblem;
 }
 
+/** Returns the real path of the project's folder. */
+export function projectRoot(cwd: string): string {
+  const top = foldersOf(cwd).at(-1) ?? cwd;
+  return realPlace(top)?.path ?? top;
+}
+
 /** Returns the nearest file of this name, if there is one. */
 function nearest(cwd: string, name: string): Found | undefined {
-  const folders = foldersOf(cwd);
-  for (const folder of folders) {
-    const file = join(folder, name);
-    const top = folders.at(-1) ?? cwd;
-    const root = realPlace(top)?.path ?? top;
-    try {
-      if (lstatSync(file, { throwIfNoEntry: false }) === undefined) continue;
-    } catch (error) {
-      return { file, root, problem: unreadable(file, messageOf(error)) };
-    }
-    const place = realPlace(file);
-    if (place === undefined) return { file, root, problem: unreadable(file, "it is a broken link") };
-    if (place.kind !== "file") return { file, root, problem: unreadable(file, "not a regular file") };
-    return isInside(root, place.path) ? { file, root } : { file, root, problem: outside(file) };
+  for (const folder of foldersOf(cwd)) {
+    const found = projectFile(join(folder, name), projectRoot(cwd));
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function unreadable(file: string, why: string): ProjectProblem {
+/** Returns undefined if nothing is there. What is there and cannot be used has a problem. */
+export function projectFile(
+  file: string,
+  root: string,
+  wanted: "file" | "folder" = "file",
+): Found | undefined {
+  try {
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  } catch (error) {
+    return { file, root, problem: unreadable(file, messageOf(error)) };
+  }
+  const place = realPlace(file);
+  if (place === undefined) return { file, root, problem: unreadable(file, "it is a broken link") };
+  if (place.kind !== wanted) return { file, root, problem: unreadable(file, NOT_WANTED[wanted]) };
+  return isInside(root, place.path) ? { file, root } : { file, root, problem: outside(file) };
+}
+
+const NOT_WANTED = { file: "not a regular file", folder: "not a folder" } as const;
+
+export function unreadable(file: string, why: string): ProjectProblem {
   return { file, code: "project_file_unreadable", message: `cannot read ${file}: ${why}` };
 }
 
@@ -113,35 +123,4 @@ export function projectConfigFile(cwd: string): string {
   const found = nearest(cwd, PROJECT_CONFIG);
   if (found?.problem?.code === "project_file_outside") throw asError(found.problem);
   return found?.file ?? join(foldersOf(cwd).at(-1) ?? cwd, PROJECT_CONFIG);
-}
-
-export interface ProjectInstructions {
-  readonly file: string;
-  readonly text: string;
-  /** The size of the file, which may be more than was read. */
-  readonly bytes: number;
-  readonly cut: boolean;
-}
-
-export interface ReadInstructions {
-  readonly found?: ProjectInstructions;
-  readonly problem?: ProjectProblem;
-}
-
-/** Never throws, for the reason above. */
-export function readProjectInstructions(cwd: string): ReadInstructions {
-  const nearestFile = nearest(cwd, INSTRUCTIONS);
-  if (nearestFile?.problem !== undefined) return { problem: nearestFile.problem };
-  if (nearestFile === undefined) return {};
-  const { file } = nearestFile;
-  try {
-    const { head, bytes } = readHead(file, MAX_INSTRUCTION_BYTES);
-    const cut = bytes > MAX_INSTRUCTION_BYTES;
-    const text = new TextDecoder().decode(head);
-    // Cut at a line break, so that no half sentence is obeyed.
-    const whole = cut ? text.slice(0, text.lastIndexOf("\n") + 1) : text;
-    return { found: { file, text: whole.trim(), bytes, cut } };
-  } catch (error) {
-    return codeOf(error) === "ENOENT" ? {} : { problem: unreadable(file, messageOf(error)) };
-  }
 }

@@ -55,7 +55,7 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
     model: "use this model for all sessions, new and existing",
     effort: `reasoning effort: ${EFFORT_WORDS}`,
   })
-    .option("--no-project-instructions", "do not read AGENTS.md")
+    .option("--no-project-instructions", "do not read the project's AGENTS.md files")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
     .option("-C, --directory <dir>", "run in this directory")
     .addHelpText(

@@ -8,7 +8,7 @@ import {
   type ConfigValues,
   type LoadedConfig,
   loadConfig,
-  readProjectInstructions,
+  readInstructions,
   userConfigFile,
 } from "../../config/index.ts";
 import { changesText, placesOf } from "../trust-words.ts";
@@ -60,7 +60,8 @@ export function checkSettings(cwd: string): {
 
 /** Problems in the project's files are only notes: others write these files, and a bad one is ignored. */
 function checkProject({ project, problem }: LoadedConfig, cwd: string): readonly Finding[] {
-  const problems = [problem, readProjectInstructions(cwd).problem].filter((one) => one !== undefined);
+  const { problems: unread } = readInstructions(cwd, { project: true });
+  const problems = [...(problem === undefined ? [] : [problem]), ...unread];
   const findings = problems.map(({ message, code }) =>
     note("project", `${message} (${code})`, "the file is ignored: correct or remove it"),
   );
