@@ -139,6 +139,46 @@ describe("a project's settings file that is", () => {
   });
 });
 
+describe("a project's .mcp.json that is", () => {
+  /** It is other programs' file too, so members that are not known here are fine. */
+  const own = BROKEN.filter(
+    ([, , code]) => !code.startsWith("config_key") && !code.startsWith("config_value"),
+  );
+  const FILES: typeof BROKEN = [
+    ...own,
+    ["a list of servers", text('{"mcpServers":[]}'), "config_value_invalid"],
+    ["a text for servers", text('{"mcpServers":"hunter2"}'), "config_value_invalid"],
+  ];
+  test.for(FILES)("%s is ignored with one warning by every command", async ([, make, code]) => {
+    const place = broken(make, ".mcp.json");
+    const [asked, config, doctor, refused] = await Promise.all([
+      run(place, ["-p", "--ephemeral", "hi"]),
+      run(place, ["config"]),
+      run(place, ["doctor", "--offline"]),
+      run(place, ["config", "trust"]),
+    ]);
+    for (const ran of [asked, config]) {
+      expect(ran.code).toBe(0);
+      expect(warnings(ran.err, code)).toBe(1);
+      expect(ran.err).toContain(join(place.work, ".mcp.json"));
+    }
+    expect(doctor.out).toContain(`(${code})`);
+    expectProblem(refused, 2, code);
+    for (const ran of [asked, config, doctor, refused]) {
+      expectNoTrace(ran);
+      expect(`${ran.out}${ran.err}`).not.toContain("hunter2");
+    }
+  });
+
+  test("other programs' too: unknown members, no servers, an empty file", async () => {
+    for (const content of ['{"other":1}', '{"mcpServers":{}}', "", "{}"]) {
+      const ran = await run(broken(text(content), ".mcp.json"), ["-p", "--ephemeral", "hi"]);
+      expect(ran.code).toBe(0);
+      expect(ran.err).not.toContain("mcp");
+    }
+  });
+});
+
 describe("an AGENTS.md that is", () => {
   const FILES = BROKEN.filter(([, , code]) => code.startsWith("project_file"));
   test.for(FILES)("%s is ignored with one warning", async ([, make, code]) => {

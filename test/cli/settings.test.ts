@@ -260,9 +260,9 @@ describe("AGENTS.md", () => {
     expect(ran.err).toContain("instructions: ../AGENTS.md (9 bytes)\n");
     expect(ran.err).toContain("instructions: CLAUDE.md (11 bytes)\n");
     const own = "Instructions of the user:\n\nBe brief.";
-    const project = "Instructions of this project (../AGENTS.md):\n\nUse tabs.";
+    const top = "Instructions of this project (../AGENTS.md):\n\nUse tabs.";
     const near = "Instructions of this project (CLAUDE.md):\n\nUse spaces.";
-    expect(await lastSettings(place)).toMatchObject({ system: `${own}\n\n${project}\n\n${near}` });
+    expect(await lastSettings(place)).toMatchObject({ system: `${own}\n\n${top}\n\n${near}` });
     const json = await run(place, ["-p", "-c", "--json", "hi"], { cwd: inner });
     expect(jsonLines(json.out)[0]).toMatchObject({ instructions: files.map(([file]) => file) });
     await run(place, ["-p", "-c", "--no-project-instructions", "hi"], { cwd: inner });

@@ -26,6 +26,7 @@ import {
   tellInstructions,
 } from "./instruction-text.ts";
 import { loadTools } from "./load-tools.ts";
+import { mcpEntries, tellMcpProblems } from "./mcp-servers.ts";
 import { openStore, storeSecrets } from "./open-store.ts";
 import { AnswerFile } from "./output-files.ts";
 import { settingsWithTrust, tellProblem } from "./project-trust.ts";
@@ -73,6 +74,9 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   if (options.offline !== true) requireKey(model, config.values);
   const fallback = options.offline === true ? [] : chooseFallback({ flags, config, modelFrom });
   const maxCostUsd = heldCost(settings, [model, ...fallback], terminal);
+  // The place where MCP servers become tools: `mcp.entries`. Their problems have been told.
+  const mcp = mcpEntries(config, { cwd, files: flags.mcpConfig ?? [] });
+  if (options.offline !== true) tellMcpProblems(mcp, terminal);
   const tools = await chooseTools(settings, cwd, options.tools ?? []);
   const allow = allowRules(settings, tools, terminal);
   const { found, problems } =
@@ -81,7 +85,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
       : readInstructions(cwd, { project: settings.projectInstructions });
   for (const problem of problems) tellProblem(problem, terminal);
   const system = systemText(settings.system, found, cwd);
-  const secrets = [...headerSecrets(config.values), ...storeSecrets(flags)];
+  const secrets = [...headerSecrets(config.values), ...storeSecrets(flags), ...mcp.secrets];
   const traced = {
     permissions,
     allow,

@@ -1,15 +1,17 @@
 /**
- * Loads the settings of a run and asks whether to trust the project's own file. The user is asked once per content of
- * the files that would run. If there is no user to ask, settings that need trust are ignored with a warning.
+ * Loads the settings of a run and asks whether to trust the parts of the project that need it: its settings file, its
+ * MCP servers, its skills. The user is asked once per content of each part. If there is no user to ask, what needs trust
+ * is ignored with a warning.
  */
 
 import { codedError, isoTime } from "../../base/support/index.ts";
 import {
   asError,
+  isIgnored,
   type LoadedConfig,
   loadConfig,
+  type ProjectPart,
   type ProjectProblem,
-  type ProjectState,
   recordTrust,
   trustFile,
   trustSubject,
@@ -17,21 +19,19 @@ import {
 import { asks } from "./ask.ts";
 import { inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
-import { changesText, codeLines, LIMITS_OF_TRUST } from "./trust-words.ts";
+import { changesText, partLines, whatItSets, withoutTrust } from "./trust-words.ts";
 
 /** Loads the settings of a folder without asking about trust. */
 export function settingsUnasked(cwd: string, terminal: Pick<Terminal, "stderr">): LoadedConfig {
   const loaded = settingsHere(terminal, cwd);
-  const { project } = loaded;
-  if (project !== undefined && project.needsTrust.length > 0 && project.decision === undefined)
-    tellUntrusted(project, terminal);
+  for (const part of loaded.parts.filter(isUndecided)) tellUntrusted(part, terminal);
   return loaded;
 }
 
 /** Loads the settings for a command that needs no trust. */
 export function settingsHere(terminal: Pick<Terminal, "stderr">, cwd = process.cwd()): LoadedConfig {
   const loaded = loadConfig(cwd);
-  if (loaded.problem !== undefined) tellProblem(loaded.problem, terminal);
+  for (const problem of loaded.problems) tellProblem(problem, terminal);
   tellUserOnly(loaded.project, terminal);
   return loaded;
 }
@@ -42,50 +42,77 @@ export async function settingsWithTrust(
   terminal: Terminal,
 ): Promise<LoadedConfig> {
   const loaded = loadConfig(cwd);
-  const { project, problem } = loaded;
-  if (problem !== undefined) {
+  for (const problem of loaded.problems) {
     if (flags.trust === true) throw asError(problem);
     tellProblem(problem, terminal);
   }
-  tellUserOnly(project, terminal);
-  if (project === undefined || project.needsTrust.length === 0 || project.decision === "trusted")
-    return loaded;
+  tellUserOnly(loaded.project, terminal);
+  const ignored = loaded.parts.filter(isIgnored);
   if (flags.trust === true) {
-    decide(project, "trusted");
-    for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
-    return afterDecision(cwd, terminal);
+    decideAll(ignored, "trusted");
+    for (const part of ignored) writeLines(partLines(part, { limits: false }), terminal);
+    return ignored.length === 0 ? loaded : afterDecision(cwd, ignored, terminal);
   }
-  if (project.decision === "refused") return loaded;
-  if (!terminal.interactive || project.code?.problem !== undefined) {
-    tellUntrusted(project, terminal);
-    return loaded;
+  const asked: ProjectPart[] = [];
+  for (const part of ignored.filter(isUndecided)) {
+    if (!terminal.interactive || part.problem !== undefined) tellUntrusted(part, terminal);
+    else {
+      writeLines(questionLines(part), terminal);
+      decideAll([part], (await asks("Trust it as it is now? [y/N] ", terminal)) ? "trusted" : "refused");
+      asked.push(part);
+    }
   }
-  terminal.stderr.write(
-    `${whatItSets(project)}: it could send the conversation elsewhere, run code, or let tools act without asking.\n`,
-  );
-  for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
-  if (project.changes.length > 0) terminal.stderr.write(`${changesText(project)}\n`);
-  if (project.code !== undefined) terminal.stderr.write(`${LIMITS_OF_TRUST}\n`);
-  decide(project, (await asks("Trust it as it is now? [y/N] ", terminal)) ? "trusted" : "refused");
-  return afterDecision(cwd, terminal);
+  return asked.length === 0 ? loaded : afterDecision(cwd, asked, terminal);
 }
 
-/** Reloads the settings. The decision covers what was shown; a file that has changed since is not trusted. */
-function afterDecision(cwd: string, terminal: Terminal): LoadedConfig {
+const DANGERS: Readonly<Record<ProjectPart["type"], string>> = {
+  settings: "it could send the conversation elsewhere, run code, or let tools act without asking",
+  servers: "they could run code, and they see what the model sends them",
+  skills: "they tell the model what to do",
+};
+
+function questionLines(part: ProjectPart): readonly string[] {
+  return [
+    `${whatItSets(part)}: ${DANGERS[part.type]}.`,
+    ...partLines(part, { limits: true }),
+    ...(part.changes.length > 0 ? [changesText(part)] : []),
+  ];
+}
+
+function isUndecided(part: ProjectPart): boolean {
+  return isIgnored(part) && part.decision === undefined;
+}
+
+/** Reloads the settings. The decision covers what was shown; a part that has changed since is not trusted. */
+function afterDecision(cwd: string, decided: readonly ProjectPart[], terminal: Terminal): LoadedConfig {
   const loaded = loadConfig(cwd);
-  return loaded.project?.decision === undefined ? settingsUnasked(cwd, terminal) : loaded;
+  for (const part of loaded.parts.filter(isUndecided)) {
+    if (decided.some(({ file }) => file === part.file)) tellUntrusted(part, terminal);
+  }
+  return loaded;
 }
 
-/** Records a decision about exactly the files that were read. */
-export function decide(project: ProjectState, decision: "trusted" | "refused"): void {
-  const { code, file } = project;
-  if (decision === "trusted" && code?.problem !== undefined) {
-    throw codedError(
-      "project_untrustable",
-      `${inertLine(file, 300)} cannot be trusted in its current state: ${inertLine(code.problem, 400)}. To run its tools without this check, name them with --tools`,
-    );
-  }
-  recordTrust(trustFile(), { ...trustSubject(project), decision, at: isoTime(Date.now()) });
+/** Records decisions about exactly the files that were read: all of them, or none. */
+export function decideAll(parts: readonly ProjectPart[], decision: "trusted" | "refused"): void {
+  for (const part of parts) if (decision === "trusted") assertTrustable(part);
+  const at = isoTime(Date.now());
+  for (const part of parts) recordTrust(trustFile(), { ...trustSubject(part), decision, at });
+}
+
+function assertTrustable(part: ProjectPart): void {
+  if (part.problem === undefined) return;
+  throw codedError(
+    "project_untrustable",
+    `${inertLine(part.file, 300)} cannot be trusted in its current state: ${inertLine(part.problem, 400)}. ${upperFirst(withoutTrust(part))}`,
+  );
+}
+
+function upperFirst(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+function writeLines(lines: readonly string[], terminal: Pick<Terminal, "stderr">): void {
+  for (const line of lines) terminal.stderr.write(`${line}\n`);
 }
 
 /** Reports in one line which project file is ignored, why, and what to do. */
@@ -96,24 +123,20 @@ export function tellProblem({ message, code }: ProjectProblem, terminal: Pick<Te
 }
 
 /** Reports settings of the project that not even trust puts in force. */
-function tellUserOnly(project: ProjectState | undefined, terminal: Pick<Terminal, "stderr">): void {
+function tellUserOnly(project: ProjectPart | undefined, terminal: Pick<Terminal, "stderr">): void {
   if (project === undefined || project.userOnly.length === 0) return;
   terminal.stderr.write(
     `throughline: ${inertLine(project.file, 300)} sets ${project.userOnly.join(", ")}, which is ignored: only your own settings can set it\n`,
   );
 }
 
-function tellUntrusted(project: ProjectState, terminal: Pick<Terminal, "stderr">): void {
-  const changed = project.changes.length > 0 ? ` ${changesText(project)}` : "";
+function tellUntrusted(part: ProjectPart, terminal: Pick<Terminal, "stderr">): void {
+  const changed = part.changes.length > 0 ? ` ${changesText(part)}` : "";
   const next =
-    project.code?.problem === undefined
+    part.problem === undefined
       ? "To accept it in its current state, use --trust once or run throughline config trust."
-      : `It cannot be trusted: ${inertLine(project.code.problem, 400)}.`;
+      : `It cannot be trusted: ${inertLine(part.problem, 400)}.`;
   terminal.stderr.write(
-    `throughline: ${whatItSets(project)}, which is ignored because it needs your trust. ${next}${changed} [project_untrusted]\n`,
+    `throughline: ${whatItSets(part)}, which is ignored because it needs your trust. ${next}${changed} [project_untrusted]\n`,
   );
-}
-
-function whatItSets({ file, needsTrust }: ProjectState): string {
-  return `${inertLine(file, 300)} sets ${needsTrust.join(", ")}`;
 }

@@ -18,6 +18,7 @@ export interface RunFlags extends TraceFlags {
   readonly effort?: string | undefined;
   readonly fallback?: readonly string[];
   readonly tools?: string;
+  readonly mcpConfig?: readonly string[];
   readonly allowTools?: string;
   readonly allow?: readonly string[];
   readonly permissions?: string;
@@ -54,6 +55,7 @@ const RECORDED = [
   "fallback",
   "system",
   "tools",
+  "mcpConfig",
   "allowTools",
   "allow",
   "permissions",
@@ -75,6 +77,7 @@ const OF_THE_SERVER = [
   "fallback",
   "system",
   "tools",
+  "mcpConfig",
   "allowTools",
   "allow",
   "permissions",
@@ -132,7 +135,7 @@ export function runOptions(
     .option(...STORE_FLAG)
     .option("--no-project-instructions", "do not read the project's AGENTS.md files")
     .option("--no-auto-compact", "do not summarise older turns when the context is full")
-    .option("--trust", "trust this project's .throughline/config.json as it is now")
+    .option("--trust", "trust this project's settings, MCP servers and skills as they are now")
     .option("--output-schema <file>", "require a JSON answer that matches this JSON Schema")
     .option("-o, --output <file>", "also write the answer to this file if the turn completes")
     .option("--json", "write JSON lines to stdout: one event per line")
@@ -164,6 +167,12 @@ export function agentOptions(
     )
     .option("--system <text>", "give the model these instructions")
     .option("--tools <file>", "load tools from this JavaScript module")
+    .option<readonly string[]>(
+      "--mcp-config <file>",
+      "use the MCP servers of this JSON file (mcpServers); give it again for more",
+      gather,
+      [],
+    )
     .option("--allow-tools <names>", "allow only these tools, separated by commas")
     .option("--permissions <mode>", "permission mode: ask, auto, read-only or deny")
     .option(

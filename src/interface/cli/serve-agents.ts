@@ -15,6 +15,7 @@ import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel } from "./choose-model.ts";
 import { costsWith } from "./cost.ts";
 import { systemText } from "./instruction-text.ts";
+import { type McpEntries, mcpEntries, tellMcpProblems } from "./mcp-servers.ts";
 import { modelsFingerprint } from "./models-fingerprint.ts";
 import { chooseTools, heldCost } from "./open-session.ts";
 import { storeSecrets } from "./open-store.ts";
@@ -29,6 +30,7 @@ interface Parts {
   readonly config: LoadedConfig;
   readonly settings: RunSettings;
   readonly modelFrom: (name: string) => Model;
+  readonly mcp: McpEntries;
 }
 
 export async function serveAgents(
@@ -42,7 +44,8 @@ export async function serveAgents(
   readonly fingerprint: string;
 }> {
   const start = process.cwd();
-  const here = partsOf(flags, await settingsWithTrust(start, flags, terminal));
+  const here = partsOf(flags, start, await settingsWithTrust(start, flags, terminal));
+  tellMcpProblems(here.mcp, terminal);
   const usual = chooseModel({ flags, ...here, kept: undefined });
   // Reports a bad --fallback, --tools or --allow now, not to the first browser.
   chooseFallback({ flags, ...here });
@@ -51,13 +54,15 @@ export async function serveAgents(
   const once = { stderr: tellingOnce(terminal.stderr) };
   const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
     const folder = isFolder(cwd) ? cwd : start;
-    const parts = folder === start ? here : partsOf(flags, settingsUnasked(folder, once));
-    const { config, settings, modelFrom } = parts;
+    const parts = folder === start ? here : partsOf(flags, folder, settingsUnasked(folder, once));
+    const { config, settings, modelFrom, mcp } = parts;
     const { permissions, maxSteps } = settings;
     const { found, problems } = readInstructions(folder, { project: settings.projectInstructions });
     for (const problem of problems) tellProblem(problem, once);
     const model = modelOfSession({ flags, ...parts, kept }, usual);
     const fallback = chooseFallback({ flags, config, modelFrom });
+    // The place where the MCP servers of the folder become tools: `mcp.entries`. Agents of one folder may share them.
+    if (folder !== start) tellMcpProblems(mcp, once);
     const tools = await chooseTools(settings, folder, []);
     return createAgent({
       model,
@@ -73,18 +78,19 @@ export async function serveAgents(
         ...costLimits(heldCost(settings, [model, ...fallback], once), settings.fromUntrusted.maxCostUsd),
       },
       cwd: folder,
-      secrets: [...headerSecrets(config.values), ...ofTheStore],
+      secrets: [...headerSecrets(config.values), ...ofTheStore, ...mcp.secrets],
     });
   };
   const { values } = here.config;
   return { agentFor, model: usual.label, costOf: costsWith(values), fingerprint: modelsFingerprint(values) };
 }
 
-function partsOf(flags: RunFlags, config: LoadedConfig): Parts {
+function partsOf(flags: RunFlags, cwd: string, config: LoadedConfig): Parts {
   return {
     config,
     settings: runSettings(flags, config),
     modelFrom: remembered(modelsOf(config.values)),
+    mcp: mcpEntries(config, { cwd, files: flags.mcpConfig ?? [] }),
   };
 }
 

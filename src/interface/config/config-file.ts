@@ -1,26 +1,20 @@
 /** Reads, checks and changes one settings file. An error names the file and the key, and never repeats the value. */
 
-import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 
 import { replaceFile } from "../../base/files/index.ts";
 import {
   codedError,
-  codeOf,
   isObject,
-  jsonDepth,
   type JsonObject,
   messageOf,
   type ThroughlineError,
-  tryParseJson,
 } from "../../base/support/index.ts";
 import { type ConfigValues, isConfigName, keyOf, unknownSetting } from "./config-keys.ts";
-import { jsonProblem } from "./json-problem.ts";
-import { readPlainFile } from "./read-plain-file.ts";
+import { parseObject, readJsonFile } from "./json-file.ts";
 import type { Complaint } from "./value-kinds.ts";
 
-const MAX_BYTES = 1024 * 1024;
-const MAX_DEPTH = 128;
+const HINT = "; throughline config schema prints what is allowed";
 
 export interface ConfigFile {
   readonly file: string;
@@ -33,35 +27,10 @@ export interface ConfigFile {
 
 /** Returns undefined if the file does not exist. */
 export function readConfigFile(file: string): ConfigFile | undefined {
-  let bytes: Buffer;
-  try {
-    bytes = readPlainFile(file, MAX_BYTES);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
-    throw codedError("config_unreadable", `cannot read ${file}: ${messageOf(error)}`, error);
-  }
-  const text = textOf(file, bytes);
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return { file, text, sha256, values: checked(file, parse(file, text)) };
-}
-
-/** Rejects invalid UTF-8, whose bytes all decode to the same character, so that two different files could look alike. */
-function textOf(file: string, bytes: Buffer): string {
-  try {
-    return new TextDecoder("utf8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw codedError("config_invalid", `${file}: not UTF-8 text`);
-  }
-}
-
-function parse(file: string, text: string): JsonObject {
-  if (jsonDepth(text) > MAX_DEPTH)
-    throw codedError("config_invalid", `${file}: it nests deeper than ${MAX_DEPTH} levels`);
-  // The error of JSON.parse quotes the text, and the file may contain secrets.
-  const value = text.trim() === "" ? {} : tryParseJson(text.replace(/^\uFEFF/, ""));
-  if (isObject(value)) return value;
-  const problem = jsonProblem(text.replace(/^\uFEFF/, "")) ?? "not a JSON object";
-  throw codedError("config_invalid", `${file}: ${problem}; throughline config schema prints what is allowed`);
+  const read = readJsonFile(file, HINT);
+  if (read === undefined) return undefined;
+  const { text, sha256, object } = read;
+  return { file, text, sha256, values: checked(file, object) };
 }
 
 function checked(file: string, object: JsonObject): ConfigValues {
@@ -91,7 +60,7 @@ export function changeConfigFile(
   accept?: (values: ConfigValues) => void,
 ): void {
   const current = readConfigFile(file);
-  const object = parse(file, current?.text ?? "");
+  const object = parseObject(file, current?.text ?? "", HINT);
   const changed = withValue(object, path, value);
   const values = checked(file, changed);
   accept?.(values);

@@ -5,6 +5,7 @@
 
 import { EFFORTS, PERMISSION_MODES, SHOW_REASONING } from "../../base/events/index.ts";
 import { closestTo, isObject, meantOption } from "../../base/support/index.ts";
+import { MCP_SERVERS } from "./mcp-file.ts";
 import { HOSTED_ENTRIES, PROFILE_ENTRIES, PROVIDER_ENTRIES } from "./provider-kinds.ts";
 import { PROXY_SETTINGS } from "./proxy-kinds.ts";
 import {
@@ -144,6 +145,11 @@ export const CONFIG_KEYS = {
     kind: PROFILE_ENTRIES,
     untrusted: "nothing",
   },
+  mcpServers: {
+    about: "MCP servers whose tools the model may use, by name, in the form that other programs use",
+    kind: MCP_SERVERS,
+    untrusted: "nothing", // they are programs that run, or see what the model sends them
+  },
   proxy: {
     about: "what throughline proxy does unless a flag says otherwise; a project cannot set this",
     kind: PROXY_SETTINGS,
@@ -195,8 +201,9 @@ function isSubset(value: unknown, of: unknown): boolean {
   return Array.isArray(value) && Array.isArray(of) && value.every((one) => of.includes(one));
 }
 
-/** Merges entries of `providers`, `providerTools` and `profiles` by name; every other value is replaced. */
+const BY_NAME: readonly ConfigName[] = ["providers", "providerTools", "profiles", "mcpServers"];
+
+/** Merges the entries of a few settings by name; every other value is replaced. */
 export function laidOver(name: ConfigName, below: unknown, value: unknown): unknown {
-  const byName = name === "providers" || name === "providerTools" || name === "profiles";
-  return byName && isObject(below) && isObject(value) ? { ...below, ...value } : value;
+  return BY_NAME.includes(name) && isObject(below) && isObject(value) ? { ...below, ...value } : value;
 }

@@ -11,17 +11,13 @@ export {
 } from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
 export { type Instructions, readInstructions, type ReadInstructions } from "./instructions.ts";
+export { expandVariables } from "./expand-variables.ts";
 export { jsonProblem } from "./json-problem.ts";
 export { fileClosure, type FileSet, type NamedFile } from "./file-closure.ts";
-export {
-  type LoadedConfig,
-  loadConfig,
-  ownSetting,
-  type ProjectState,
-  trustSubject,
-  valueFromText,
-} from "./load-config.ts";
+export { type LoadedConfig, loadConfig, ownSetting, valueFromText } from "./load-config.ts";
 export { dataFolder, ledgerFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
+export { type McpSource, type NamedServer, readMcpFile } from "./mcp-file.ts";
+export { isIgnored, type ProjectPart, trustSubject } from "./project-part.ts";
 export { asError, projectConfigFile, type ProjectProblem } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
 export { type ProxyConfig, ROUTE_NAME } from "./proxy-kinds.ts";

@@ -78,8 +78,8 @@ describe("instructions", () => {
   test("of a broken file are missing and reported; the other files count", () => {
     write(join(root, "AGENTS.md"), "top");
     const file = join(cwd, "AGENTS.md");
-    const private_ = write(join(folder, "private"), "secret");
-    symlinkSync(private_, file);
+    const hidden = write(join(folder, "private"), "secret");
+    symlinkSync(hidden, file);
     write(join(cwd, "CLAUDE.md"), "not read: there is an AGENTS.md");
     expect(load()).toMatchObject({
       found: [{ text: "top" }],

@@ -293,7 +293,7 @@ describe("settings of a project", () => {
     write(join(folder, "secret.json"), { permissions: "deny" });
     mkdirSync(join(folder, "project", ".throughline"));
     symlinkSync(join(folder, "secret.json"), join(folder, "project", ".throughline", "config.json"));
-    expect(loadConfig(cwd, env()).problem?.code).toBe("project_file_outside");
+    expect(loadConfig(cwd, env()).problems[0]?.code).toBe("project_file_outside");
     expect(loadConfig(cwd, env()).values.permissions).toBe("ask");
   });
 });

@@ -4,6 +4,8 @@
  * left out and reported.
  */
 
+import { dirname } from "node:path";
+
 import { invalidValue, readConfigFile } from "./config-file.ts";
 import {
   CONFIG_NAMES,
@@ -13,10 +15,12 @@ import {
   laidOver,
   mayUntrusted,
 } from "./config-keys.ts";
-import { type FileSet, fileClosure } from "./file-closure.ts";
+import { fileClosure } from "./file-closure.ts";
+import { type McpSource, serversIn } from "./mcp-file.ts";
 import { type Environment, trustFile, userConfigFile } from "./paths.ts";
-import { type ProjectProblem, readProjectConfig } from "./project.ts";
-import { type TrustChange, type TrustDecision, trustOf, type TrustSubject } from "./trust.ts";
+import { judgedPart, type ProjectPart } from "./project-part.ts";
+import { type ProjectProblem, projectRoot, readProjectConfig, readProjectMcp } from "./project.ts";
+import { serverFiles } from "./server-files.ts";
 
 export type Layer = "usual" | "user" | "project" | "environment";
 
@@ -28,26 +32,17 @@ export interface Setting {
   readonly location: string;
 }
 
-export interface ProjectState {
-  readonly file: string;
-  readonly sha256: string;
-  /** The settings in it that need trust. If empty, no decision is looked up. */
-  readonly needsTrust: readonly ConfigName[];
-  /** The settings in it that only the user may set. They are ignored, trusted or not. */
-  readonly userOnly: readonly ConfigName[];
-  readonly decision: TrustDecision | undefined;
-  /** The files that run because of it; undefined if it names no code. */
-  readonly code: FileSet | undefined;
-  /** The changes since the last trusted state. */
-  readonly changes: readonly TrustChange[];
-}
-
 export interface LoadedConfig {
   readonly values: ConfigValues;
   readonly settings: ReadonlyMap<ConfigName, Setting>;
-  readonly project: ProjectState | undefined;
-  /** Why the project's file is ignored, if it is. */
-  readonly problem: ProjectProblem | undefined;
+  /** Every part of the project that may need trust. */
+  readonly parts: readonly ProjectPart[];
+  /** The part that is the project's settings file. */
+  readonly project: ProjectPart | undefined;
+  /** Which files of the project are ignored, and why. */
+  readonly problems: readonly ProjectProblem[];
+  /** The MCP servers of files that count here, the weakest first. Untrusted files are left out. */
+  readonly mcp: readonly McpSource[];
 }
 
 export function loadConfig(cwd: string, env: Environment = process.env): LoadedConfig {
@@ -60,8 +55,10 @@ export function loadConfig(cwd: string, env: Environment = process.env): LoadedC
     if (usual !== undefined) put(name, usual, "usual", "");
   }
   const userFile = userConfigFile(env);
-  for (const [name, value] of valuesOf(readConfigFile(userFile)?.values)) put(name, value, "user", userFile);
-  const { project, problem } = loadProject(cwd, env, settings, put);
+  const user = readConfigFile(userFile);
+  for (const [name, value] of valuesOf(user?.values)) put(name, value, "user", userFile);
+  const own = loadProject(cwd, env, settings, put);
+  const shared = loadMcpFile(cwd, env);
   for (const name of CONFIG_NAMES) {
     const { variable } = keyOf(name);
     const text = variable === undefined ? undefined : env[variable];
@@ -70,7 +67,24 @@ export function loadConfig(cwd: string, env: Environment = process.env): LoadedC
       put(name, valueFromText(name, text, variable), "environment", variable);
   }
   const values = Object.fromEntries([...settings].map(([name, { value }]) => [name, value]));
-  return { values, settings, project, problem };
+  const loaded = [own, shared];
+  return {
+    values,
+    settings,
+    parts: loaded.flatMap(({ part }) => part ?? []),
+    project: own.part,
+    problems: loaded.flatMap(({ problem }) => problem ?? []),
+    mcp: [
+      { layer: "user", file: userFile, folder: cwd, ...serversIn(user?.text ?? "") },
+      ...[shared, own].flatMap(({ mcp }) => mcp ?? []),
+    ],
+  };
+}
+
+interface LoadedPart {
+  readonly part?: ProjectPart;
+  readonly problem?: ProjectProblem | undefined;
+  readonly mcp?: McpSource;
 }
 
 function loadProject(
@@ -78,48 +92,53 @@ function loadProject(
   env: Environment,
   below: ReadonlyMap<ConfigName, Setting>,
   put: (name: ConfigName, value: unknown, layer: Layer, location: string) => void,
-): Pick<LoadedConfig, "project" | "problem"> {
-  const { config, problem } = readProjectConfig(cwd);
-  if ((config?.file ?? problem?.file) === userConfigFile(env)) return NO_PROJECT;
-  if (config === undefined) return { project: undefined, problem };
-  const { file, sha256, root } = config;
-  const userOnly = valuesOf(config.values).flatMap(([name]) => (keyOf(name).userOnly === true ? [name] : []));
-  const set = valuesOf(config.values).filter(([name]) => !userOnly.includes(name));
+): LoadedPart {
+  const { found, problem } = readProjectConfig(cwd);
+  if ((found?.file ?? problem?.file) === userConfigFile(env)) return {};
+  if (found === undefined) return { problem };
+  const { file, sha256, values, text } = found;
+  const root = projectRoot(cwd);
+  const userOnly = valuesOf(values).flatMap(([name]) => (keyOf(name).userOnly === true ? [name] : []));
+  const set = valuesOf(values).filter(([name]) => !userOnly.includes(name));
   const needsTrust = set
     .filter(([name, value]) => !mayUntrusted(name, value, below.get(name)?.value))
     .map(([name]) => name);
-  const { tools } = config.values;
-  const code = tools === undefined ? undefined : fileClosure(root, [tools]);
-  const { decision, changes } =
-    needsTrust.length === 0
-      ? { decision: undefined, changes: [] }
-      : trustOf(trustFile(env), trustSubject({ file, sha256, code }));
-  const trusted = decision === "trusted" && code?.problem === undefined;
-  for (const [name, value] of set) {
-    if (trusted || !needsTrust.includes(name)) put(name, value, "project", file);
-  }
-  const project = {
+  const { tools } = values;
+  // The folder that has the folder .throughline.
+  const mcp: McpSource = { layer: "project", file, folder: dirname(dirname(file)), ...serversIn(text) };
+  const part = judgedPart(trustFile(env), {
+    type: "settings",
     file,
     sha256,
     needsTrust,
     userOnly,
-    decision: decision === "trusted" && !trusted ? undefined : decision,
-    code,
-    changes,
-  };
-  return { project, problem: undefined };
+    code: tools === undefined ? undefined : fileClosure(root, [tools]),
+    servers: mcp.servers,
+    named: serverFiles(root, mcp.folder, mcp.servers, env),
+  });
+  const trusted = part.decision === "trusted";
+  for (const [name, value] of set) {
+    if (trusted || !needsTrust.includes(name)) put(name, value, "project", file);
+  }
+  return { part, ...(trusted ? { mcp } : {}) };
 }
 
-const NO_PROJECT = { project: undefined, problem: undefined };
-
-/** Returns what a decision about a project covers. */
-export function trustSubject({
-  file,
-  sha256,
-  code,
-}: Pick<ProjectState, "file" | "sha256" | "code">): TrustSubject {
-  const files = (code?.files ?? []).map(({ name, sha256: hash }) => [name, hash] as const);
-  return { file, sha256, files: Object.fromEntries(files) };
+function loadMcpFile(cwd: string, env: Environment): LoadedPart {
+  const { found, problem } = readProjectMcp(cwd);
+  if (found === undefined) return { problem };
+  const { file, sha256, servers } = found;
+  const folder = dirname(file);
+  const part = judgedPart(trustFile(env), {
+    type: "servers",
+    file,
+    sha256,
+    needsTrust: servers.map(({ name }) => name),
+    userOnly: [],
+    code: undefined,
+    servers,
+    named: serverFiles(projectRoot(cwd), folder, servers, env),
+  });
+  return { part, ...(part.decision === "trusted" ? { mcp: { layer: "mcp.json", folder, ...found } } : {}) };
 }
 
 function valuesOf(values: ConfigValues | undefined): readonly (readonly [ConfigName, unknown])[] {

@@ -17,9 +17,11 @@ import {
   type ThroughlineError,
 } from "../../base/support/index.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { type McpFile, readMcpFile } from "./mcp-file.ts";
 import { isInside, realPlace } from "./real-places.ts";
 
 const PROJECT_CONFIG = join(".throughline", "config.json");
+const PROJECT_MCP = ".mcp.json";
 
 /** Returns the directory and its parents up to the root of its repository. */
 export function foldersOf(cwd: string): readonly string[] {
@@ -41,8 +43,6 @@ export interface ProjectProblem {
 
 interface Found {
   readonly file: string;
-  /** The real path of the project's folder. */
-  readonly root: string;
   readonly problem?: ProjectProblem;
 }
 
@@ -70,12 +70,12 @@ export function projectFile(
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   } catch (error) {
-    return { file, root, problem: unreadable(file, messageOf(error)) };
+    return { file, problem: unreadable(file, messageOf(error)) };
   }
   const place = realPlace(file);
-  if (place === undefined) return { file, root, problem: unreadable(file, "it is a broken link") };
-  if (place.kind !== wanted) return { file, root, problem: unreadable(file, NOT_WANTED[wanted]) };
-  return isInside(root, place.path) ? { file, root } : { file, root, problem: outside(file) };
+  if (place === undefined) return { file, problem: unreadable(file, "it is a broken link") };
+  if (place.kind !== wanted) return { file, problem: unreadable(file, NOT_WANTED[wanted]) };
+  return isInside(root, place.path) ? { file } : { file, problem: outside(file) };
 }
 
 const NOT_WANTED = { file: "not a regular file", folder: "not a folder" } as const;
@@ -93,24 +93,31 @@ export function asError({ code, message }: ProjectProblem): ThroughlineError {
   return codedError(code, message);
 }
 
-export interface ProjectConfig extends ConfigFile {
-  readonly root: string;
-}
-
-export interface ReadProject {
-  readonly config?: ProjectConfig;
+/** What was read of a project's file, or why it is ignored. */
+export interface ReadProject<T> {
+  readonly found?: T;
   readonly problem?: ProjectProblem;
 }
 
+/** The project's settings file. */
+export function readProjectConfig(cwd: string): ReadProject<ConfigFile> {
+  return readNearest(cwd, PROJECT_CONFIG, readConfigFile);
+}
+
+/** The project's `.mcp.json`, which other programs read too. */
+export function readProjectMcp(cwd: string): ReadProject<McpFile> {
+  return readNearest(cwd, PROJECT_MCP, readMcpFile);
+}
+
 /** Never throws, because a file that others wrote must not stop a run. */
-export function readProjectConfig(cwd: string): ReadProject {
-  const found = nearest(cwd, PROJECT_CONFIG);
-  if (found?.problem !== undefined) return { problem: found.problem };
-  if (found === undefined) return {};
-  const { file, root } = found;
+function readNearest<T>(cwd: string, name: string, read: (file: string) => T | undefined): ReadProject<T> {
+  const place = nearest(cwd, name);
+  if (place?.problem !== undefined) return { problem: place.problem };
+  if (place === undefined) return {};
+  const { file } = place;
   try {
-    const config = readConfigFile(file);
-    return config === undefined ? {} : { config: { ...config, root } };
+    const found = read(file);
+    return found === undefined ? {} : { found };
   } catch (error) {
     return {
       problem: { file, code: asErrorCode(codeOf(error), "config_invalid"), message: messageOf(error) },

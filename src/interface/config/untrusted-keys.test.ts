@@ -184,6 +184,14 @@ const ROWS: Readonly<
       [UNSET, { mine: { extends: "openai" } }],
     ],
   },
+  mcpServers: {
+    narrows: [],
+    widens: [
+      [UNSET, {}],
+      [UNSET, { files: { command: "evil" } }],
+      [{ files: { command: "good" } }, { files: { command: "good", enabled: false } }],
+    ],
+  },
   proxy: {
     narrows: [],
     widens: [

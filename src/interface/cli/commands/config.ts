@@ -11,11 +11,11 @@ import {
   type ConfigValues,
   configSchema,
   isConfigName,
+  isIgnored,
   keyOf,
-  type LoadedConfig,
   loadConfig,
   projectConfigFile,
-  type ProjectState,
+  type ProjectPart,
   trustSubject,
   unknownSetting,
   userConfigFile,
@@ -24,9 +24,9 @@ import {
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
-import { decide, settingsHere } from "../project-trust.ts";
+import { decideAll, settingsHere } from "../project-trust.ts";
 import { printJson, type Terminal } from "../terminal.ts";
-import { changesText, codeLines, LIMITS_OF_TRUST } from "../trust-words.ts";
+import { changesText, partLines, whatItSets } from "../trust-words.ts";
 import { unusable } from "../unusable-settings.ts";
 
 interface FileFlags {
@@ -95,7 +95,7 @@ Later layers win: defaults, user file, project file (.throughline/config.json), 
     .action(() => done(() => printJson(terminal.stdout, configSchema())));
   config
     .command("trust")
-    .description("Let the project file change settings that need trust, such as permissions and tools")
+    .description("Trust the project's settings, MCP servers and skills as they are now")
     .option("--revoke", "withdraw your trust")
     .action((flags: { readonly revoke?: boolean }) => done(() => trust(flags, terminal)));
   return config;
@@ -107,13 +107,16 @@ function list(flags: ListFlags, terminal: Terminal): void {
     const setting = loaded.settings.get(name);
     return setting === undefined ? [] : [{ ...setting, value: shownOf(name, setting.value) }];
   });
-  const ignored = ignoredOf(loaded);
+  const { project, parts, problems } = loaded;
+  const ignored = parts.filter(isIgnored);
   if (flags.json === true)
     return printJson(terminal.stdout, {
       settings,
-      project: loaded.project === undefined ? null : projectView(loaded.project),
-      problem: loaded.problem ?? null,
-      ignored,
+      project: project === undefined ? null : partView(project),
+      parts: parts.map(partView),
+      problem: problems[0] ?? null,
+      problems,
+      ignored: project !== undefined && ignored.includes(project) ? project.needsTrust : [],
     });
   for (const { name, value, layer, location } of settings) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
@@ -121,28 +124,24 @@ function list(flags: ListFlags, terminal: Terminal): void {
       `${name.padEnd(20)} ${inertLine(text, 200)}  (${layer === "usual" ? "default" : layer}${location === "" ? "" : `: ${inertLine(location, 300)}`})\n`,
     );
   }
-  const { project } = loaded;
-  if (project === undefined || ignored.length === 0) return;
-  terminal.stderr.write(
-    `${inertLine(project.file, 300)} also sets ${ignored.join(", ")}, which is ignored until you trust it: throughline config trust\n`,
-  );
-  for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
-  if (project.changes.length > 0) terminal.stderr.write(`${changesText(project)}\n`);
-  if (project.code?.problem !== undefined)
-    terminal.stderr.write(
-      `It cannot be trusted in its current state: ${inertLine(project.code.problem, 400)}\n`,
-    );
+  for (const part of ignored) {
+    const lines = [
+      `${whatItSets(part, "also ")}, which is ignored until you trust it: throughline config trust`,
+      ...partLines(part, { limits: false }),
+      ...(part.changes.length > 0 ? [changesText(part)] : []),
+      ...(part.problem === undefined
+        ? []
+        : [`It cannot be trusted in its current state: ${inertLine(part.problem, 400)}`]),
+    ];
+    terminal.stderr.write(`${lines.join("\n")}\n`);
+  }
 }
 
 /** The hashes of the trusted files, without their contents. */
-function projectView(project: ProjectState): object {
-  const { file, sha256, needsTrust, userOnly, decision, changes, code } = project;
-  const { files } = trustSubject(project);
-  return { file, sha256, needsTrust, userOnly, decision, changes, files, problem: code?.problem };
-}
-
-function ignoredOf({ project }: LoadedConfig): readonly ConfigName[] {
-  return project === undefined || project.decision === "trusted" ? [] : project.needsTrust;
+function partView(part: ProjectPart): object {
+  const { type, file, sha256, needsTrust, userOnly, decision, changes, problem } = part;
+  const { files } = trustSubject(part);
+  return { type, file, sha256, needsTrust, userOnly, decision, changes, files, problem };
 }
 
 function get(key: string, write: (text: string) => void, terminal: Terminal): number {
@@ -187,24 +186,28 @@ function valuesHere(): ConfigValues {
 }
 
 function trust(flags: { readonly revoke?: boolean }, terminal: Terminal): void {
-  const { project, problem } = loadConfig(process.cwd());
+  const { parts, problems } = loadConfig(process.cwd());
+  const [problem] = problems;
   if (problem !== undefined) throw asError(problem);
-  if (project === undefined) {
+  if (parts.length === 0) {
     throw codedError(
       "project_config_missing",
-      "this project has no .throughline/config.json: there is nothing to trust",
+      "this project has no .throughline/config.json, no .mcp.json and no skills: there is nothing to trust",
     );
   }
-  decide(project, flags.revoke === true ? "refused" : "trusted");
-  const file = inertLine(project.file, 300);
-  if (flags.revoke === true) {
-    terminal.stderr.write(`${file} is no longer trusted\n`);
-    return;
+  decideAll(parts, flags.revoke === true ? "refused" : "trusted");
+  for (const part of parts) {
+    const file = inertLine(part.file, 300);
+    const lines =
+      flags.revoke === true
+        ? [`${file} is no longer trusted`]
+        : [
+            `${file} is trusted until it changes`,
+            ...partLines(part, { limits: true }),
+            ...(part.changes.length > 0 ? [changesText(part)] : []),
+          ];
+    terminal.stderr.write(`${lines.join("\n")}\n`);
   }
-  terminal.stderr.write(`${file} is trusted until it changes\n`);
-  for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
-  if (project.changes.length > 0) terminal.stderr.write(`${changesText(project)}\n`);
-  if (project.code !== undefined) terminal.stderr.write(`${LIMITS_OF_TRUST}\n`);
 }
 
 function fileOf(flags: FileFlags): string {
@@ -222,13 +225,13 @@ function shownOf(name: ConfigName, value: unknown): unknown {
   return keyOf(name).secret === true && value !== undefined ? "[hidden]" : shown(value);
 }
 
-/** Hides the values of headers, which may be secrets. */
+/** Hides the values of headers and variables, which may be secrets. */
 function shown(value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      name === "headers" && isObject(inner)
+      (name === "headers" || name === "env") && isObject(inner)
         ? Object.fromEntries(Object.keys(inner).map((header) => [header, "[hidden]"]))
         : shown(inner),
     ]),

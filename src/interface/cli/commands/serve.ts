@@ -56,7 +56,7 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
     effort: `reasoning effort: ${EFFORT_WORDS}`,
   })
     .option("--no-project-instructions", "do not read the project's AGENTS.md files")
-    .option("--trust", "trust this project's .throughline/config.json as it is now")
+    .option("--trust", "trust this project's settings, MCP servers and skills as they are now")
     .option("-C, --directory <dir>", "run in this directory")
     .addHelpText(
       "after",

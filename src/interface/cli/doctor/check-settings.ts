@@ -6,12 +6,14 @@ import { codeOf, messageOf, VERSION } from "../../../base/support/index.ts";
 import { hasKey, type Provider, PROVIDERS } from "../../../runtime/models/index.ts";
 import {
   type ConfigValues,
+  isIgnored,
   type LoadedConfig,
   loadConfig,
+  type ProjectPart,
   readInstructions,
   userConfigFile,
 } from "../../config/index.ts";
-import { changesText, placesOf } from "../trust-words.ts";
+import { changesText, placesOf, whatItSets } from "../trust-words.ts";
 import { unusable } from "../unusable-settings.ts";
 import { profileNamed, userProviders } from "../user-providers.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
@@ -59,31 +61,34 @@ export function checkSettings(cwd: string): {
 }
 
 /** Problems in the project's files are only notes: others write these files, and a bad one is ignored. */
-function checkProject({ project, problem }: LoadedConfig, cwd: string): readonly Finding[] {
+function checkProject({ project, parts, problems }: LoadedConfig, cwd: string): readonly Finding[] {
   const { problems: unread } = readInstructions(cwd, { project: true });
-  const problems = [...(problem === undefined ? [] : [problem]), ...unread];
-  const findings = problems.map(({ message, code }) =>
+  const findings = [...problems, ...unread].map(({ message, code }) =>
     note("project", `${message} (${code})`, "the file is ignored: correct or remove it"),
   );
   if (project !== undefined && project.userOnly.length > 0) {
     const told = `${project.file} sets ${project.userOnly.join(", ")}, which is ignored: only your own settings can set it`;
     findings.push(note("trust", told, "remove it from the project's file"));
   }
-  if (project === undefined || project.needsTrust.length === 0) return findings;
-  const { code, changes } = project;
-  const runs = placesOf(code?.files ?? []).map((place) => ok("trust", `${project.file} runs ${place}`));
-  if (project.decision === "trusted") return [...findings, ...runs];
-  const changed = changes.length === 0 ? "" : `. ${changesText(project)}`;
-  const message = `${project.file} sets ${project.needsTrust.join(", ")}, which is ignored because the file is not trusted${changed}`;
+  return [...findings, ...parts.flatMap(checkPart)];
+}
+
+function checkPart(part: ProjectPart): readonly Finding[] {
+  const { file, code, named, changes, problem } = part;
+  if (part.needsTrust.length === 0) return [];
+  const places = [
+    ...placesOf(code?.files ?? []).map((place) => `runs ${place}`),
+    ...placesOf(named?.files ?? []).map((place) => `${part.type === "skills" ? "has" : "names"} ${place}`),
+  ].map((place) => ok("trust", `${file} ${place}`));
+  if (!isIgnored(part)) return places;
+  const changed = changes.length === 0 ? "" : `. ${changesText(part)}`;
+  const what = part.type === "skills" ? "folder" : "file";
+  const message = `${whatItSets(part)}, which is ignored because the ${what} is not trusted${changed}`;
   const fix =
-    code?.problem === undefined
+    problem === undefined
       ? "to accept it in its current state: throughline config trust"
-      : `it cannot be trusted in its current state: ${code.problem}`;
-  return [
-    ...findings,
-    note("trust", message, fix),
-    ...runs.map((one) => ({ ...one, status: "note" as const })),
-  ];
+      : `it cannot be trusted in its current state: ${problem}`;
+  return [note("trust", message, fix), ...places.map((one) => ({ ...one, status: "note" as const }))];
 }
 
 function settingsText({ settings }: LoadedConfig): string {
