@@ -76,6 +76,25 @@ export const systemRole = (): ApiRefusal =>
 export const emptyText = (where: "messages" | "system"): ApiRefusal =>
   at("X-empty-text", where, "text content blocks must be non-empty");
 
+export const imageBase64 = (path: string): ApiRefusal => at("X-image", path, "invalid base64 data");
+
+/** `bytes`: the length of the base64. */
+export const imageTooLarge = (path: string, bytes: number, most: number): ApiRefusal =>
+  at("X-image", path, `image exceeds 5 MB maximum: ${bytes} bytes > ${most} bytes`);
+
+export const imageTypeWrong = (path: string, said: string, found: string): ApiRefusal =>
+  at(
+    "X-image",
+    path,
+    `The image was specified using the ${said} media type, but the image appears to be a ${found} image`,
+  );
+
+export const imageUnreadable = (): ApiRefusal =>
+  refuse({ rule: "X-image", message: "Could not process image" });
+
+export const onlyTextInError = (path: string): ApiRefusal =>
+  at("X-image", path, "all content must be type `text` if `is_error` is true");
+
 /**
  * Blank text differs from empty text: it is refused only if the message has no other text (LibreChat-AI/agents#124).
  */

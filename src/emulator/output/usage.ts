@@ -54,8 +54,32 @@ export class PromptCache {
 
 export const lettersPerToken = 4;
 
+/** What an image costs: its size in pixels decides, not the length of its base64. */
+const imageTokens = 1600;
+const longImage = 8000;
+
 export function tokensIn(text: string): number {
-  return Math.ceil(text.length / lettersPerToken);
+  const { images, length } = imagesIn(text);
+  return images * imageTokens + Math.ceil((text.length - length) / lettersPerToken);
+}
+
+/** The long images in the text of an item, and how long they are. */
+function imagesIn(text: string): { readonly images: number; readonly length: number } {
+  let images = 0;
+  let length = 0;
+  if (text.length <= longImage) return { images, length };
+  for (let at = text.indexOf("base64"); at !== -1; at = text.indexOf("base64", at + 1)) {
+    // In a data URL, and in a source of Messages.
+    const [lead] = /^base64(?:,|","media_type":"image\/[a-z]+","data":")/.exec(text.slice(at, at + 64)) ?? [];
+    if (lead === undefined) continue;
+    const end = text.indexOf('"', at + lead.length);
+    const size = (end === -1 ? text.length : end) - at - lead.length;
+    if (size <= longImage) continue;
+    images += 1;
+    length += size;
+    at += size;
+  }
+  return { images, length };
 }
 
 export function draftTokens(draft: Draft): number {

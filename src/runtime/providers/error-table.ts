@@ -157,8 +157,30 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
     remedy: "strip_field", // switches thinking off for this history; the thoughts it has are kept (V01, V02)
   },
   CAP: {
-    words:
-      /can only be provided to a reasoning|not supported (?:with|for|by|on) (?:this model|the)|"thinking\.type\.\w+" is not supported|is not supported when thinking|is deprecated for this model|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
+    words: new RegExp(
+      [
+        "can only be provided to a reasoning",
+        "not supported (?:with|for|by|on) (?:this model|the)",
+        '"thinking\\.type\\.\\w+" is not supported',
+        "is not supported when thinking",
+        "is deprecated for this model",
+        "Encrypted content is not supported",
+        "does not support thinking",
+        "may only be set to 1 when thinking",
+        "Tool use is not allowed",
+        "tool_choice forces tool use",
+        // An image that the model, or this place of a request, does not accept (failures.md T16).
+        "image exceeds ",
+        "image dimensions exceed",
+        "image was specified using",
+        "Image does not match",
+        "Could not process image",
+        "not represent a valid image",
+        "invalid base64 data",
+        "all content must be type",
+        "Output of tool call should be",
+      ].join("|"),
+    ),
     names: "field",
     remedy: "strip_field",
   },

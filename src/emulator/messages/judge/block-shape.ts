@@ -24,9 +24,10 @@ import {
   wrongType,
 } from "../refusals.ts";
 import { SERVER_TOOL_ID_PATTERN, TOOL_ID_PATTERN, TOOL_NAME_PATTERN } from "../vocabulary.ts";
+import { resultContent } from "./result-content.ts";
 import { messagesRows } from "./shape-words.ts";
 
-const { each, field, is, mustBe, only, required, under } = messagesRows;
+const { field, is, mustBe, only, required, under } = messagesRows;
 
 interface BlockFields {
   readonly required: Readonly<Record<string, ValueKind>>;
@@ -93,18 +94,7 @@ const ofUser: Readonly<Record<string, BlockFields>> = {
   tool_result: {
     required: { tool_use_id: "string" },
     optional: [...cached, "content", "is_error", "toolset_name"],
-    own: rows(
-      field("tool_use_id", toolId),
-      field("is_error", is("boolean")),
-      field(
-        "content",
-        is(["string", "array"], "a valid list"),
-        each(
-          is("object"),
-          by(({ type }) => (type === "text" ? field("text", filled) : undefined)),
-        ),
-      ),
-    ),
+    own: rows(field("tool_use_id", toolId), field("is_error", is("boolean")), resultContent),
   },
 };
 

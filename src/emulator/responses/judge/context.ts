@@ -87,6 +87,14 @@ export function outputText(output: unknown): string {
     .join("");
 }
 
+/** A string is short for one text; an image counts with its bytes. */
+function outputMeaning(output: unknown): string {
+  if (typeof output === "string") return output;
+  return arrayOf(output)
+    .map((part) => stringOf(objectOf(part)["text"]) ?? JSON.stringify(part))
+    .join("");
+}
+
 /**
  * The chain before each item and after the last one: `chain[i]` covers items 0..i-1. Reasoning itself does not count:
  * the guide mentions messages that were edited, shortened or inserted.
@@ -117,7 +125,7 @@ function meaningOf(item: JsonObject, type: string): string {
       return JSON.stringify([type, item["call_id"], item["name"], item["input"]]);
     case "function_call_output":
     case "custom_tool_call_output":
-      return JSON.stringify([type, item["call_id"], outputText(item["output"])]);
+      return JSON.stringify([type, item["call_id"], outputMeaning(item["output"])]);
     case "compaction":
       return JSON.stringify([type]);
     default:

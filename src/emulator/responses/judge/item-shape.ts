@@ -8,6 +8,7 @@ import type { ApiRefusal } from "../../api-refusal.ts";
 import { idPrefixes } from "../../seal.ts";
 import { by, ensure, orNull, readAs, type Row, rows } from "../../shape/shape-rows.ts";
 import type { Switches } from "../../switches.ts";
+import { outputImage } from "./image-part.ts";
 import { type ItemFields, itemFields } from "./item-fields.ts";
 import {
   badCallName,
@@ -105,7 +106,10 @@ function idPrefix(type: string): Row<ApiRefusal> {
 }
 
 /** S05: input_text in an assistant message. S14: calls and results as content parts. */
-function parts(allowed: readonly string[], role?: unknown): Row<ApiRefusal> {
+function parts(
+  allowed: readonly string[],
+  { role, image }: { readonly role?: unknown; readonly image?: Row<ApiRefusal> } = {},
+): Row<ApiRefusal> {
   const ruleOf = (type: string): string =>
     role === "assistant" && type.startsWith("input_") ? "S05" : "S14";
   return rows(
@@ -118,6 +122,7 @@ function parts(allowed: readonly string[], role?: unknown): Row<ApiRefusal> {
         // The API names the part here, not its type.
         if (!allowed.includes(type)) return (_, path) => invalidValue(ruleOf(type), path, type, allowed);
         if (type === "refusal") return field("refusal", required(), text);
+        if (type === "input_image") return image;
         return type.endsWith("_text") ? field("text", required(), text) : undefined;
       }),
     ),
@@ -134,14 +139,14 @@ const toolName = field(
   ensure((name: string) => /^[\w-]+$/.test(name), badCallName),
 );
 const output = (): Row<ApiRefusal> =>
-  rows(toolName, field("output", parts(["input_text", "input_image", "input_file"])));
+  rows(toolName, field("output", parts(["input_text", "input_image", "input_file"], { image: outputImage })));
 
 const ownShapes: Readonly<Record<string, (switches: Switches) => Row<ApiRefusal>>> = {
   message: () =>
     rows(
       field("role", text, oneOf(roles)),
       field("phase", orNull(readAs(textOrJson, oneOf(phases)))),
-      by(({ role }) => field("content", parts(role === "assistant" ? assistantParts : userParts, role))),
+      by(({ role }) => field("content", parts(role === "assistant" ? assistantParts : userParts, { role }))),
     ),
   reasoning: (switches) =>
     rows(

@@ -74,6 +74,22 @@ export const integerTooSmall = (param: string, value: number, min: number): ApiR
     code: "integer_below_min_value",
   });
 
+export const imageUrl = (param: string): ApiRefusal =>
+  refuse({
+    rule: "X-image",
+    message: `Invalid '${param}'. Expected a valid URL, but got a value with an invalid format.`,
+    param,
+    code: "invalid_value",
+  });
+
+export const imageData = (param: string, got: string): ApiRefusal =>
+  refuse({
+    rule: "X-image",
+    message: `Invalid '${param}'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got ${got}.`,
+    param,
+    code: "invalid_value",
+  });
+
 export const badToolName = (param: string): ApiRefusal =>
   refuse({
     rule: "X-pattern",
