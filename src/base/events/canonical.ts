@@ -222,6 +222,15 @@ export type ToolStatus =
   | "not_executed"
   | "outcome_unknown";
 
+/** An image of a result. Its bytes are a blob next to the log. */
+export interface ResultPart {
+  readonly type: "image";
+  readonly mediaType: string;
+  readonly blob: string;
+  /** The size of the image. */
+  readonly bytes: number;
+}
+
 export interface ToolResult extends Envelope {
   readonly type: "tool_result";
   readonly response: string;
@@ -231,6 +240,10 @@ export interface ToolResult extends Envelope {
   readonly text: string;
   /** The full output if `text` is a shortened preview: a blob next to the log. */
   readonly blob?: string | undefined;
+  /** What the result has besides its text, for models that accept images. */
+  readonly parts?: readonly ResultPart[] | undefined;
+  /** Shown to a person and never sent. */
+  readonly forPerson?: string | undefined;
   readonly durationMs?: number | undefined;
   /** The sub-agents that the call ran. */
   readonly spent?: readonly SubAgentSpent[] | undefined;

@@ -119,6 +119,8 @@ function* fieldsOf(
 
 const wrong = (value: unknown): unknown => (typeof value === "string" ? 7 : "not what it was");
 
+const RESULT = { type: "tool_result", response: "r", callId: "c", status: "ok", text: "t" } as const;
+
 describe("an event of the kept logs", () => {
   test("covers every canonical type", () => {
     expect([...CANONICAL_TYPES].filter((type) => !SAMPLES.has(type))).toEqual([]);
@@ -200,6 +202,16 @@ describe("the refusal names the field", () => {
       { type: "user_message", by: "person", content: [{ type: "sound" }] },
       'user_message: content[0].type is "sound", which this version does not know',
     ],
+    [{ ...RESULT, parts: {} }, "tool_result: parts is not a list"],
+    [
+      { ...RESULT, parts: [{ type: "image", mediaType: "image/png", bytes: 1 }] },
+      "tool_result: parts[0].blob is not a string",
+    ],
+    [
+      { ...RESULT, parts: [{ type: "sound", mediaType: "audio/wav", blob: "b", bytes: 1 }] },
+      'tool_result: parts[0].type is "sound", which this version does not know',
+    ],
+    [{ ...RESULT, forPerson: 1 }, "tool_result: forPerson is not a string"],
     [
       { type: "turn_end", status: "paused", steps: 1, usage: {}, durationMs: 1 },
       'turn_end: status is "paused", which this version does not know',

@@ -209,6 +209,8 @@ const SHAPES: EventShapes = {
     status: oneOf("ok", "error", "denied", "timeout", "cancelled", "not_executed", "outcome_unknown"),
     text,
     blob: optional(text),
+    parts: optional(listOf(byKind("type", { image: fields({ mediaType: text, blob: text, bytes: count }) }))),
+    forPerson: optional(text),
     durationMs: optional(count),
     spent: optional(listOf(shapeOf<SubAgentSpent>({ session: text, usage, costUsd: optional(count) }))),
   },

@@ -1,10 +1,10 @@
 /** Passes events appended to the logs of a store to a sink, after they were written. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
-import type { Log, Store } from "../../runtime/log/index.ts";
+import { type Log, sentBlobsOf, type Store } from "../../runtime/log/index.ts";
 
 export interface LogSink {
-  /** The events in the log when it was opened, with the blobs that its messages name. */
+  /** The events in the log when it was opened, with the blobs that its requests contain. */
   opened(session: string, events: readonly LoggedEvent[], blobs: ReadonlyMap<string, Uint8Array>): void;
   appended(session: string, events: readonly LoggedEvent[]): void;
   blob(session: string, name: string, bytes: Uint8Array): void;
@@ -75,11 +75,10 @@ function tapLog(log: Log, sink: LogSink): Log {
 async function blobsOf(log: Log): Promise<ReadonlyMap<string, Uint8Array>> {
   const blobs = new Map<string, Uint8Array>();
   for (const event of log.events) {
-    if (event.type !== "user_message") continue;
-    for (const part of event.content) {
-      if (!("blob" in part) || blobs.has(part.blob)) continue;
-      const bytes = await log.getBlob(part.blob);
-      if (bytes !== undefined) blobs.set(part.blob, bytes);
+    for (const name of sentBlobsOf(event)) {
+      if (blobs.has(name)) continue;
+      const bytes = await log.getBlob(name);
+      if (bytes !== undefined) blobs.set(name, bytes);
     }
   }
   return blobs;

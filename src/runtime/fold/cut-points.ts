@@ -22,8 +22,9 @@ export function sizeOf(entry: Entry): number {
   if (entry.superseded || entry.end === undefined) return 0;
   if (entry.end.status !== "completed" && entry.end.status !== "incomplete") return 0;
   return entry.items.reduce((sum, item) => {
-    const result = item.type === "tool_call" ? (entry.resultOf(item.callId)?.text.length ?? 0) : 0;
-    return sum + item.item.length + result;
+    const result = item.type === "tool_call" ? entry.resultOf(item.callId) : undefined;
+    const images = (result?.parts ?? []).length * BLOB_SIZE;
+    return sum + item.item.length + (result?.text.length ?? 0) + images;
   }, 0);
 }
 

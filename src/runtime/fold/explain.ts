@@ -8,7 +8,7 @@ import {
   type Reason,
 } from "../../base/events/index.ts";
 import { activePath } from "./active-path.ts";
-import type { PlanEntry } from "./plan.ts";
+import type { PlanEntry, PlannedResult } from "./plan.ts";
 
 /** Decisions for every event of the log, including those on another branch or before a cut. */
 export function explain(events: readonly LoggedEvent[], entries: readonly PlanEntry[]): readonly Decision[] {
@@ -48,11 +48,16 @@ function decisionsOf(entry: PlanEntry): readonly Decision[] {
             { seq: result.seq, type: "tool_result" },
             "replay",
             "call_result",
-            `result of ${result.callId}`,
+            `result of ${result.callId}${imagesIn(result)}`,
           ),
         ],
   );
   return [...items, ...results];
+}
+
+function imagesIn({ images = [] }: PlannedResult): string {
+  if (images.length === 0) return "";
+  return `, with ${images.length === 1 ? "an image" : `${images.length} images`}`;
 }
 
 function leftBehind(event: LoggedEvent, onPath: boolean): Decision | undefined {

@@ -21,7 +21,7 @@ import { containerOf, givesContainer } from "./container.ts";
 import { type Entry, Group } from "./entries.ts";
 import { groupForm, guardGroup, type GuardTarget, isCallId, mappedCallId } from "./guard.ts";
 import { resultOfOpenCall } from "./open-ends.ts";
-import type { Plan, PlanEntry, PlannedItem, PlannedResult } from "./plan.ts";
+import { type Plan, type PlanEntry, type PlannedItem, type PlannedResult, RESULT_IMAGES } from "./plan.ts";
 import { allowedGroups } from "./replay-policy.ts";
 import { type GroupForm, openCallsOf, serverBlockOf } from "./server-pairs.ts";
 
@@ -244,7 +244,8 @@ function planEntry(entry: Entry, context: PlanContext): PlanEntry {
     stay,
   });
   const items = guarded.items.map((item) => asSent(item, settings, taken.callIds));
-  return { kind: "group", group: entry, withIds: guarded.withIds, items, results: resultsOf(entry, items) };
+  const results = resultsOf(entry, items, takesResultImages(context));
+  return { kind: "group", group: entry, withIds: guarded.withIds, items, results };
 }
 
 /**
@@ -284,7 +285,11 @@ function isPlainId(callId: string): boolean {
 }
 
 /** All calls first, then all results in call order, with nothing in between (failures.md T03, T04). */
-function resultsOf(group: Group, items: readonly PlannedItem[]): readonly PlannedResult[] {
+function resultsOf(
+  group: Group,
+  items: readonly PlannedItem[],
+  withImages: boolean,
+): readonly PlannedResult[] {
   return items.flatMap((item): readonly PlannedResult[] => {
     if (item.callId === undefined || item.action === "omit") return [];
     if (group.ranByProvider(item.event)) return [];
@@ -296,10 +301,20 @@ function resultsOf(group: Group, items: readonly PlannedItem[]): readonly Planne
         callId: item.callId,
         text,
         failed: status !== "ok",
+        images: withImages ? result?.parts : undefined,
         seq: result?.seq,
       },
     ];
   });
+}
+
+/** A model without vision, or one that has refused them, reads the text alone. */
+function takesResultImages({ settings, overrides }: PlanContext): boolean {
+  const { itemType, field } = RESULT_IMAGES;
+  const refused = overrides.some(
+    ({ what }) => what.kind === "field" && what.itemType === itemType && what.field === field,
+  );
+  return settings.capabilities.vision && !refused;
 }
 
 /** Ids that are already in the request. */

@@ -22,6 +22,7 @@ export {
   type PlannedGroup,
   type PlannedItem,
   type PlannedResult,
+  RESULT_IMAGES,
   sendsReasoning,
   withoutReasoning,
 } from "./plan.ts";

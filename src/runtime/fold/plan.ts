@@ -9,6 +9,7 @@ import type {
   ItemEvent,
   Reason,
   ReplayOverride,
+  ResultPart,
   Settings,
   UserMessage,
 } from "../../base/events/index.ts";
@@ -33,9 +34,14 @@ export interface PlannedResult {
   readonly text: string;
   /** The call did not do what was requested. Sent if the dialect can express it. */
   readonly failed: boolean;
+  /** Only if the model accepts images. Sent if the dialect can express them. */
+  readonly images?: readonly ResultPart[] | undefined;
   /** The seq of the tool_result event. Undefined for a call that never got one. */
   readonly seq: number | undefined;
 }
+
+/** The pseudo-field of an origin that refused the images of results. They are then sent as text alone. */
+export const RESULT_IMAGES = { itemType: "tool_result", field: "image" } as const;
 
 export interface PlannedGroup {
   readonly kind: "group";

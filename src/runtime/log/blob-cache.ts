@@ -1,6 +1,7 @@
-/** Keeps the blobs that a session's messages name in memory. */
+/** Keeps the blobs that a session's requests contain in memory. */
 
 import { codeOf } from "../../base/support/index.ts";
+import { sentBlobsOf } from "./bundle.ts";
 import type { Log } from "./log.ts";
 
 /** The request says that the blob is missing. The damage is reported to callers that read the blob itself. */
@@ -8,7 +9,7 @@ function goneIfDamaged(error: unknown): undefined {
   if (codeOf(error) !== "blob_damaged") throw error;
 }
 
-/** Blobs of user messages, read before a request is rendered: the fold and the renderer do no I/O. */
+/** Blobs of messages and results, read before a request is rendered: the fold and the renderer do no I/O. */
 export class BlobCache {
   readonly #log: Log;
   readonly #blobs = new Map<string, Uint8Array>();
@@ -20,11 +21,10 @@ export class BlobCache {
 
   async load(): Promise<void> {
     for (const event of this.#log.events.slice(this.#seen)) {
-      if (event.type !== "user_message") continue;
-      for (const part of event.content) {
-        if (!("blob" in part) || this.#blobs.has(part.blob)) continue;
-        const bytes = await this.#log.getBlob(part.blob).catch(goneIfDamaged);
-        if (bytes !== undefined) this.#blobs.set(part.blob, bytes);
+      for (const name of sentBlobsOf(event)) {
+        if (this.#blobs.has(name)) continue;
+        const bytes = await this.#log.getBlob(name).catch(goneIfDamaged);
+        if (bytes !== undefined) this.#blobs.set(name, bytes);
       }
     }
     this.#seen = this.#log.events.length;

@@ -22,11 +22,17 @@ export interface SessionBundle {
 /** The blobs that events name. */
 export function blobsIn(events: readonly (LoggedEvent | EventDraft)[]): readonly string[] {
   const names = events.flatMap((event) => {
-    if (event.type === "tool_result" && event.blob !== undefined) return [event.blob];
-    if (event.type !== "user_message") return [];
-    return event.content.flatMap((part) => ("blob" in part ? [part.blob] : []));
+    const full = event.type === "tool_result" && event.blob !== undefined ? [event.blob] : [];
+    return [...full, ...sentBlobsOf(event)];
   });
   return [...new Set(names)];
+}
+
+/** The blobs that requests contain: images and files of messages, images of results. */
+export function sentBlobsOf(event: LoggedEvent | EventDraft): readonly string[] {
+  if (event.type === "user_message")
+    return event.content.flatMap((part) => ("blob" in part ? [part.blob] : []));
+  return event.type === "tool_result" ? (event.parts ?? []).map(({ blob }) => blob) : [];
 }
 
 /** Reads what a log holds right now, without an unfinished end left by a crash. */

@@ -3,6 +3,7 @@
 export { BlobCache } from "./blob-cache.ts";
 export {
   blobsIn,
+  sentBlobsOf,
   bundleText,
   isBundle,
   looseBundle,

@@ -2,7 +2,7 @@
 
 import type { ErrorInfo, Origin, OverrideAction, OverrideScope, ToolCall } from "../../base/events/index.ts";
 import { assertNever, isObject, tryParseJson } from "../../base/support/index.ts";
-import { type PlannedGroup, type PlannedItem, sendsReasoning } from "../fold/index.ts";
+import { type PlannedGroup, type PlannedItem, RESULT_IMAGES, sendsReasoning } from "../fold/index.ts";
 import { type ItemSource, namedInError, remedyFor, type RenderedRequest } from "../providers/index.ts";
 
 export interface Refused {
@@ -15,6 +15,8 @@ export type Correction = { readonly what: OverrideScope; readonly action: Overri
 
 /** Undefined if the error does not name what its row in the table says it names. */
 export function named(refusal: Refused): readonly Correction[] | undefined {
+  const images = resultImages(refusal);
+  if (images !== undefined) return images;
   const { names } = remedyFor(refusal.error);
   switch (names) {
     case "responses":
@@ -38,6 +40,25 @@ export function named(refusal: Refused): readonly Correction[] | undefined {
     default:
       return assertNever(names, "what an error names");
   }
+}
+
+/** How APIs refuse an image in a result, or refuse that a result is a list (failures.md T16). */
+const IMAGE_REFUSED =
+  /image|Output of tool call should be|all content must be type|Input should be a valid string|Invalid type for 'input'/i;
+
+/**
+ * The images of results, if the error may be about them. Many servers accept no lists there, and a picture that one
+ * refuses would be refused in every later request. The texts of the results stay.
+ */
+function resultImages({ error, rendered }: Refused): readonly Correction[] | undefined {
+  if (!IMAGE_REFUSED.test(error.message)) return undefined;
+  const withImages = groupsOf(rendered).flatMap(({ results }) =>
+    results.filter(({ images = [] }) => images.length > 0).map(({ callId }) => callId),
+  );
+  if (withImages.length === 0) return undefined;
+  const at = sourcesAt(rendered, namedInError(error).path);
+  const meant = at.length === 0 || at.some(({ callId = "" }) => withImages.includes(callId));
+  return meant ? [{ what: { kind: "field", ...RESULT_IMAGES }, action: "strip_field" }] : undefined;
 }
 
 /**

@@ -8,6 +8,7 @@
 
 import type { Dialect, ErrorInfo, EventDraft, ReplayOverride } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
+import { RESULT_IMAGES } from "../fold/index.ts";
 import { classOf, remedyFor, USER_AFTER_TOOL, USER_AFTER_USER, type Violation } from "../providers/index.ts";
 import { type Correction, everything, named, type Refused } from "./corrections.ts";
 
@@ -123,6 +124,7 @@ function describe(corrections: readonly Correction[], error: ErrorInfo): string 
 /** Explains an omitted field whose effect is not obvious. */
 const FIELD_NOTES: Readonly<Record<string, string>> = {
   tool_choice: 'without "tool_choice": the model decides whether to use a tool, and which',
+  [RESULT_IMAGES.field]: "with the text of each result, without its images",
   [USER_AFTER_TOOL]: "with a short assistant message between the tool's result and the user's message",
   [USER_AFTER_USER]: "with a short assistant message between two user messages",
 };

@@ -7,8 +7,8 @@
  * once, because `tool_start` is durable before it begins (law 5).
  */
 
-import type { EventDraft, SubAgentSpent, ToolCall, ToolStatus } from "../../base/events/index.ts";
-import { assertNever, codeOf, messageOf, untilAborted } from "../../base/support/index.ts";
+import type { EventDraft, ResultPart, SubAgentSpent, ToolCall, ToolStatus } from "../../base/events/index.ts";
+import { codeOf, messageOf, untilAborted } from "../../base/support/index.ts";
 import {
   createRegistry,
   expandParallelCall,
@@ -19,11 +19,13 @@ import {
   type ToolContext,
   type ToolRegistry,
 } from "../tools/index.ts";
+import { joinOutcomes, lateWords, readOutcome } from "./call-outcome.ts";
 import { CallMeter } from "./call-scope.ts";
 import type { TurnContext } from "./context.ts";
 import { CallQuestions } from "./elicit.ts";
 import { type CheckedCall, notRun, permission, PERMISSION_INVALID, whyStopped } from "./permission.ts";
 import { notRepaired, repairedText } from "./repair-arguments.ts";
+import { keepImages } from "./result-images.ts";
 import { settleInTime } from "./settle-in-time.ts";
 
 /** Its call has the arguments to run it with: the model's, or the repaired ones. */
@@ -32,6 +34,8 @@ interface Ready extends CheckedCall {
   readonly timeoutMs: number;
   /** If false, it runs only when the calls like it before it have ended. */
   readonly parallel: boolean;
+  /** The MCP server that runs it. */
+  readonly mcp?: Tool["mcp"];
   readonly run: (context: ToolContext) => Promise<unknown>;
 }
 
@@ -40,6 +44,8 @@ interface Settled {
   readonly status: ToolStatus;
   readonly text: string;
   readonly blob?: string | undefined;
+  readonly parts?: readonly ResultPart[] | undefined;
+  readonly forPerson?: string | undefined;
   readonly durationMs?: number | undefined;
   readonly spent?: readonly SubAgentSpent[] | undefined;
 }
@@ -194,6 +200,7 @@ async function prepareTool(
     checked: { tool, input: checked.value },
     timeoutMs: tool.timeoutMs ?? context.limits.toolTimeoutMs,
     parallel: tool.parallel !== false,
+    mcp: tool.mcp,
     run: async (toolContext) => tool.run(checked.value, toolContext),
   };
 }
@@ -222,12 +229,13 @@ async function prepareSeveral(
     access,
     timeoutMs: context.limits.toolTimeoutMs,
     parallel: inner.every((one) => one.parallel),
+    mcp: inner.find((one) => one.mcp !== undefined)?.mcp,
     run: (toolContext) => runSeveral(inner, toolContext),
   };
 }
 
 /** A failure does not affect the others. Each has its own idempotency key, because each is a separate call. */
-async function runSeveral(inner: readonly Ready[], context: ToolContext): Promise<readonly unknown[]> {
+async function runSeveral(inner: readonly Ready[], context: ToolContext): Promise<unknown> {
   let before: Promise<unknown> = Promise.resolve();
   const outcomes = await Promise.allSettled(
     inner.map((one, index) => {
@@ -241,10 +249,9 @@ async function runSeveral(inner: readonly Ready[], context: ToolContext): Promis
       return ended;
     }),
   );
-  return outcomes.map((outcome, index) =>
-    outcome.status === "fulfilled"
-      ? outcome.value
-      : `the tool "${inner[index]?.call.name ?? ""}" failed: ${messageOf(outcome.reason)}`,
+  return joinOutcomes(
+    inner.map(({ call }) => call.name),
+    outcomes,
   );
 }
 
@@ -275,7 +282,7 @@ function resultDraft({ turn }: TurnContext, { call, ...result }: Settled): Event
   return { type: "tool_result", turn, response, callId, ...result };
 }
 
-async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Promise<EventDraft> {
+async function runOne(context: TurnContext, { call, timeoutMs, mcp, run }: Ready): Promise<EventDraft> {
   const started = context.clock.monotonic();
   const meter = new CallMeter();
   const questions = new CallQuestions(context, call);
@@ -287,7 +294,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
       timeoutMs,
       graceMs: context.limits.toolGraceMs,
       onLate: (late) => {
-        const message = `the tool "${call.name}" (${call.callId}) ended after its result was recorded: ${late}`;
+        const message = `the tool "${call.name}" (${call.callId}) ended after its result was recorded: ${lateWords(late)}`;
         // Nothing waits for it any more, and a log that was closed meanwhile cannot record it.
         context.live
           .append([
@@ -298,13 +305,32 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
     },
   );
   await questions.end();
-  const { status, value } = readOutcome(outcome, call, timeoutMs, whyStopped(context.signal));
-  const whole = renderToolOutput(value);
+  const { status, value, images, forPerson } = readOutcome(outcome, {
+    call,
+    timeoutMs,
+    why: whyStopped(context.signal),
+    mcp,
+  });
+  const { parts, leftOut } = await keepImages(context, call, images);
+  const whole = renderToolOutput(leftOut.length === 0 ? value : withLines(value, leftOut));
   // Redacted before it is shortened: a secret split by the marker would survive in halves.
   const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
   const blob = full === undefined ? undefined : await keepWhole(context, call, full);
   const durationMs = Math.round(context.clock.monotonic() - started);
-  return resultDraft(context, { call, status, text, blob, durationMs, spent: meter.spent });
+  return resultDraft(context, {
+    call,
+    status,
+    text,
+    blob,
+    ...(parts.length === 0 ? {} : { parts }),
+    ...(forPerson === undefined ? {} : { forPerson: renderToolOutput(context.redact(forPerson)).text }),
+    durationMs,
+    spent: meter.spent,
+  });
+}
+
+function withLines(value: unknown, lines: readonly string[]): string {
+  return [value, ...lines].filter((one) => one !== "").join("\n");
 }
 
 function contextOf(context: TurnContext, call: ToolCall, signal: AbortSignal): ToolContext {
@@ -330,33 +356,5 @@ async function keepWhole(context: TurnContext, call: ToolCall, full: string): Pr
       { type: "notice", turn: context.turn, code, message: context.redact(message) },
     ]);
     return undefined;
-  }
-}
-
-function readOutcome(
-  outcome: Awaited<ReturnType<typeof settleInTime>>,
-  call: ToolCall,
-  timeoutMs: number,
-  why: string,
-): { readonly status: ToolStatus; readonly value: unknown } {
-  switch (outcome.how) {
-    case "returned":
-      return { status: "ok", value: outcome.value };
-    case "threw":
-      return { status: "error", value: `the tool "${call.name}" failed: ${messageOf(outcome.error)}` };
-    case "timed_out":
-      return {
-        status: "timeout",
-        value: `the tool "${call.name}" was stopped after ${timeoutMs} ms${outcome.stopped ? "" : "; it did not stop, so its outcome is unknown"}`,
-      };
-    case "aborted":
-      return {
-        status: "cancelled",
-        value: outcome.stopped
-          ? `cancelled: ${why} while this tool was running; it may have taken effect in part`
-          : `cancelled: ${why}; this tool did not stop in time, so its outcome is unknown`,
-      };
-    default:
-      return assertNever(outcome, "outcome");
   }
 }

@@ -6,7 +6,7 @@ const LONG = 60_000;
 
 interface Trial {
   readonly outcome: Promise<Settlement>;
-  readonly late: string[];
+  readonly late: Settlement[];
   readonly controller: AbortController;
 }
 
@@ -16,7 +16,7 @@ function run(
 ): Trial {
   const controller = new AbortController();
   if (options.aborted === true) controller.abort(new Error("before"));
-  const late: string[] = [];
+  const late: Settlement[] = [];
   const outcome = settleInTime(work, {
     signal: controller.signal,
     timeoutMs: options.timeoutMs ?? LONG,
@@ -100,10 +100,10 @@ test("work that ignores its signal is abandoned after the grace period, and its 
   await Promise.resolve();
   await Promise.resolve();
   await Promise.resolve();
-  expect(late).toEqual(["it succeeded"]);
+  expect(late).toEqual([{ how: "returned", value: "too late" }]);
 });
 
-test("a late failure is reported with its message", async () => {
+test("a late failure is reported with its error", async () => {
   let fail: ((error: Error) => void) | undefined;
   const { outcome, late, controller } = run(
     () =>
@@ -115,9 +115,10 @@ test("a late failure is reported with its message", async () => {
   await new Promise((done) => setImmediate(done)); // so that it has begun
   controller.abort();
   expect(await outcome).toEqual({ how: "aborted", stopped: false });
-  fail?.(new Error("exploded"));
+  const error = new Error("exploded");
+  fail?.(error);
   await new Promise((done) => setImmediate(done));
-  expect(late).toEqual(["it failed: exploded"]);
+  expect(late).toEqual([{ how: "threw", error }]);
 });
 
 test("after a result neither the timeout nor an abort changes anything", async () => {

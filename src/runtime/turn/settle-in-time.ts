@@ -3,7 +3,7 @@
  * and is then abandoned, and its late end is reported.
  */
 
-import { messageOf, onAbort } from "../../base/support/index.ts";
+import { onAbort } from "../../base/support/index.ts";
 
 export type Settlement =
   | { readonly how: "returned"; readonly value: unknown }
@@ -14,7 +14,8 @@ export interface SettleOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly graceMs: number;
-  readonly onLate: (what: string) => void;
+  /** Gets the end of work that was abandoned. */
+  readonly onLate: (late: Settlement) => void;
 }
 
 /** Suspends the time limit while `work` waits for a person. */
@@ -31,8 +32,7 @@ export function settleInTime(
     let grace: NodeJS.Timeout | undefined;
     const finish = (outcome: Settlement): void => {
       if (settled) {
-        if (outcome.how === "returned") onLate("it succeeded");
-        else if (outcome.how === "threw") onLate(`it failed: ${messageOf(outcome.error)}`);
+        if (outcome.how === "returned" || outcome.how === "threw") onLate(outcome);
         return;
       }
       settled = true;

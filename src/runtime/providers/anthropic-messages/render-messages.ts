@@ -13,12 +13,14 @@ import {
   type PlanEntry,
   type PlannedGroup,
   type PlannedItem,
+  type PlannedResult,
   serverBlockOf,
 } from "../../fold/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, objectArguments, plainText } from "../plain-meaning.ts";
 import type { ItemSource, RenderContext } from "../provider.ts";
+import { resultContent } from "../result-content.ts";
 import { blockFields } from "./block-fields.ts";
 
 export function renderEntry(
@@ -31,10 +33,13 @@ export function renderEntry(
     return [textMessage(`Summary of the conversation so far:\n\n${entry.event.summary}`)];
   }
   const note = foreignNote(entry);
-  return [...(note === undefined ? [] : [textMessage(note)]), ...groupMessages(entry, plan)];
+  return [...(note === undefined ? [] : [textMessage(note)]), ...groupMessages(entry, plan, context)];
 }
 
-function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
+/** What the API accepts in one image, counted in base64 (earendil-works/pi#824). */
+const LARGEST_IMAGE = 5 * 1024 * 1024;
+
+function groupMessages(entry: PlannedGroup, plan: Plan, context: RenderContext): readonly RenderedElement[] {
   const response = entry.group.start.response;
   const sent = entry.items.filter((item) => item.action !== "omit" && !isNote(item));
   if (sent.length === 0) return [];
@@ -54,11 +59,11 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
     piece: { group: response, reasoningMade, ...(foreign ? { foreign } : {}) },
   };
   if (entry.results.length === 0) return [answer];
-  const results = entry.results.map(({ callId, text, failed }) => ({
+  const results = entry.results.map((result) => ({
     type: "tool_result",
-    tool_use_id: callId,
-    content: text,
-    ...(failed ? { is_error: true } : {}),
+    tool_use_id: result.callId,
+    content: contentOf(result, plan, context),
+    ...(result.failed ? { is_error: true } : {}),
   }));
   return [
     answer,
@@ -72,6 +77,15 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
         })),
     },
   ];
+}
+
+/** A failed result may have text only (`all content must be type "text" if "is_error" is true`). */
+function contentOf(result: PlannedResult, plan: Plan, context: RenderContext): string | readonly object[] {
+  if (result.failed) return result.text;
+  const content = resultContent(result, plan, context, LARGEST_IMAGE);
+  if (typeof content === "string") return content;
+  // A block of white space says nothing, and some versions of the API refuse it.
+  return content.filter((part) => part.kind !== "text" || part.text.trim() !== "").map(contentBlock);
 }
 
 /** The exact text of every field the input accepts; `explain` and the log keep the rest. */

@@ -10,6 +10,7 @@ import type { RenderedElement } from "../growing-request.ts";
 import { type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, plainText } from "../plain-meaning.ts";
 import type { ItemSource, RenderContext } from "../provider.ts";
+import { resultContent } from "../result-content.ts";
 import { inputFields } from "./item-fields.ts";
 import { callerOf } from "./whole-pairs.ts";
 
@@ -27,13 +28,13 @@ export function renderEntry(
     return [message("developer", [{ type: "input_text", text }])];
   }
   const note = foreignNote(entry);
-  const elements = renderGroup(entry, plan);
+  const elements = renderGroup(entry, plan, context);
   return note === undefined
     ? elements
     : [message("developer", [{ type: "input_text", text: note }]), ...elements];
 }
 
-function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
+function renderGroup(entry: PlannedGroup, plan: Plan, context: RenderContext): readonly RenderedElement[] {
   const { response } = entry.group.start;
   const ours = { group: response, idsRepeat: plan.settings.profile.itemIdsRepeat };
   const hosted = { ...ours, hosted: true };
@@ -47,7 +48,8 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[
   }
   for (const result of entry.results) {
     const call = entry.items.find(({ callId }) => callId === result.callId);
-    const members = outputMembers(call, result);
+    const content = resultContent(result, plan, context);
+    const members = outputMembers(call, result, content);
     elements.push({
       ...ofMembers(members),
       sources: () => [{ path: "", itemType: "function_call_output", callId: result.callId }],
@@ -61,13 +63,19 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[
  * The output in the form the call requires, if the call is sent verbatim; otherwise both are plain. The output of a
  * program's call repeats its `caller`.
  */
-function outputMembers(call: PlannedItem | undefined, result: PlannedResult): readonly Member[] {
+function outputMembers(
+  call: PlannedItem | undefined,
+  result: PlannedResult,
+  content: string | readonly ReadyPart[],
+): readonly Member[] {
   const verbatimCall = call?.action === "replay" ? call : undefined;
   const itemType = verbatimCall?.event.itemType ?? "function_call";
-  const members = Object.entries(callOutput(itemType, result)).map(([key, value]) => ({
-    key,
-    value: JSON.stringify(value),
-  }));
+  const plain = callOutput(itemType, typeof content === "string" ? { ...result, text: content } : result);
+  // Only these outputs may be lists of parts (openai 7.53 responses.d.ts).
+  const takesParts = plain["type"] === "function_call_output" || plain["type"] === "custom_tool_call_output";
+  const output =
+    takesParts && typeof content !== "string" ? { ...plain, output: content.map(inputPart) } : plain;
+  const members = Object.entries(output).map(([key, value]) => ({ key, value: JSON.stringify(value) }));
   const caller = verbatimCall === undefined ? undefined : callerOf(verbatimCall);
   return caller === undefined ? members : [...members, { key: "caller", value: caller }];
 }
