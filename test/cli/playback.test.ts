@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { parseFaults } from "../../src/emulator/index.ts";
+import { PNG } from "../support/pictures.ts";
 import {
   emulatorOf,
   expectProblem,
@@ -106,6 +107,32 @@ test.for(["emu-claude", "emu-deepseek", "emu-router"])(
     expect({ out: second.out, code: second.code }).toEqual({ out: first.out, code: 0 });
   },
 );
+
+const OUTCOME = `
+const outcome = (more) => ({ [Symbol.for("throughline.outcome/1")]: true, images: [], ...more });
+const png = ${JSON.stringify(PNG)};
+export const look = tool({ name: "look", description: "look", access: "read", input: { type: "object" },
+  run: () => outcome({ status: "ok", text: "[image image/png]", images: [{ mediaType: "image/png", data: png }], forPerson: "only for you" }) });
+export const lose = tool({ name: "lose", description: "lose", access: "read", input: { type: "object" },
+  run: () => outcome({ status: "outcome_unknown", text: "the server is gone" }) });`;
+
+test("a result with an image and a word for the person plays back, and every command shows the word", async () => {
+  const place = newPlace();
+  toolsFile(place, OUTCOME);
+  const steps = [call("look", {}), call("lose", {}), { output: [{ message: "Seen." }] }];
+  const { emulator, env } = await emulatorOf({ steps });
+  const args = ["-p", "--record", "r.jsonl", "--tools", "tools.mjs", "Look."];
+  const first = await run(place, args, { env });
+  expect(first).toMatchObject({ code: 0, err: expect.stringContaining("for you: only for you") });
+  expect(emulator.exchanges.at(-1)?.requestText).toContain(`data:image/png;base64,${PNG}`);
+  expect(emulator.exchanges.map((one) => one.requestText).join("")).not.toContain("only for you");
+  const second = await playedBack(place, "--strict");
+  expect(second.err).toMatch(SAME);
+  for (const command of [["show"], ["export", "--format", "markdown"], ["export", "--format", "html"]]) {
+    const shown = await run(place, ["sessions", ...command, "--last"], { env });
+    expect(shown.out, command.join(" ")).toContain("only for you");
+  }
+});
 
 test("several turns with another model in between, over one log, play back", async () => {
   const place = newPlace();

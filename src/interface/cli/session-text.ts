@@ -48,6 +48,9 @@ function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
           ? []
           : [
               `  ${block.result.status === "ok" ? "✓" : "✗"} ${inertLine(block.result.text, WIDTH)}`,
+              ...(block.result.forPerson === undefined
+                ? []
+                : [`  for you: ${inertLine(block.result.forPerson, WIDTH)}`]),
               ...(block.result.sessions ?? []).map((id) => `  sub-agent session ${inertLine(id, WIDTH)}`),
             ]),
       ];

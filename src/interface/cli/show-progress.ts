@@ -44,7 +44,8 @@ export class ProgressLines {
     if (event.type === "tool_call") return [`→ ${event.name}(${event.arguments})`];
     if (event.type === "tool_result") {
       const name = this.#tools.get(event.callId) ?? event.callId;
-      return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`];
+      const person = event.forPerson === undefined ? [] : [`  for you: ${event.forPerson}`];
+      return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`, ...person];
     }
     if (event.type === "retry")
       return [`! ${event.error.message} · retrying in ${formatDuration(event.delayMs)}`];

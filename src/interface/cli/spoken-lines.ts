@@ -32,7 +32,8 @@ export class SpokenLines {
     if (event.type === "tool_call") return `Tool ${event.name}: ${event.arguments}.`;
     if (event.type === "tool_result") {
       const said = event.status === "ok" ? "" : `: ${event.text}`;
-      return `Tool ${this.#tools.get(event.callId) ?? ""}: ${TOOL_STATUS_WORDS[event.status] ?? "done"}${said}.`;
+      const person = event.forPerson === undefined ? "" : ` For you: ${event.forPerson}.`;
+      return `Tool ${this.#tools.get(event.callId) ?? ""}: ${TOOL_STATUS_WORDS[event.status] ?? "done"}${said}.${person}`;
     }
     if (event.type === "retry")
       return `Waiting ${amount(Math.ceil(event.delayMs / 1000), "second")} before another attempt: ${event.error.message}.`;

@@ -3,7 +3,14 @@
  * viewer and not part of it (law 9).
  */
 
-import type { Elicitation, ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
+import type {
+  Elicitation,
+  ErrorInfo,
+  ResultPart,
+  ToolStatus,
+  TurnStatus,
+  Usage,
+} from "../../base/events/index.ts";
 
 interface Base {
   readonly id: string;
@@ -104,6 +111,10 @@ export interface ToolBlock extends Base {
         readonly durationMs: number | undefined;
         /** The sessions of the sub-agents that the call ran. */
         readonly sessions?: readonly string[] | undefined;
+        /** Blobs next to the log. The text names the images too. */
+        readonly images?: readonly ResultPart[] | undefined;
+        /** What the tool says to the person and not to the model. */
+        readonly forPerson?: string | undefined;
       }
     | undefined;
   /** It never finished. */

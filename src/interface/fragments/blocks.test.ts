@@ -250,3 +250,13 @@ test("a call and the sub-agent that it ran name each other's sessions", () => {
     { kind: "notice", code: "sub_agent", text: "a sub-agent of session s1, called by its event 3" },
   ]);
 });
+
+test("a result shows its images and what is for the person", () => {
+  const log = new LogBuilder().user("go").respond({ items: [{ type: "call", callId: "c1" }] });
+  const parts = [{ type: "image", mediaType: "image/png", blob: "b1", bytes: 70 }] as const;
+  const told = { status: "ok", text: "seen", parts, forPerson: "for you" } as const;
+  log.add({ type: "tool_result", turn: "tn_1", response: "rsp_1", callId: "c1", ...told });
+  expect(blocksOf(log.events, { writerAlive: false }).find(({ kind }) => kind === "tool")).toMatchObject({
+    result: { status: "ok", text: "seen", images: parts, forPerson: "for you" },
+  });
+});

@@ -5,7 +5,14 @@
  * from the log, made of the same fragments with `final`, replaces the streamed one.
  */
 
-import type { Elicitation, ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
+import type {
+  Elicitation,
+  ErrorInfo,
+  ResultPart,
+  ToolStatus,
+  TurnStatus,
+  Usage,
+} from "../../base/events/index.ts";
 
 /** The unit of display, the same for live events and for history. */
 export type Fragment =
@@ -91,6 +98,8 @@ export type Fragment =
       readonly text: string;
       readonly durationMs: number | undefined;
       readonly sessions?: readonly string[] | undefined;
+      readonly images?: readonly ResultPart[] | undefined;
+      readonly forPerson?: string | undefined;
     }
   | {
       readonly type: "permission_request";

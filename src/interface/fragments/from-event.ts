@@ -117,9 +117,13 @@ function history(event: CanonicalEvent): readonly Fragment[] {
       ];
     }
     case "tool_result": {
-      const { response, callId, status, text, durationMs } = event;
+      const { response, callId, status, text, durationMs, parts, forPerson } = event;
       const sessions = event.spent?.map(({ session }) => session);
-      return [{ type: "tool_output", response, callId, status, text, durationMs, sessions }];
+      const more = {
+        ...(parts === undefined ? {} : { images: parts }),
+        ...(forPerson === undefined ? {} : { forPerson }),
+      };
+      return [{ type: "tool_output", response, callId, status, text, durationMs, sessions, ...more }];
     }
     case "notice":
       return [{ type: "notice", seq: event.seq, key: event.id, code: event.code, text: event.message }];

@@ -197,8 +197,7 @@ export class ResponseBlocks {
         this.#tool(fragment.callId, { progress: fragment.text });
         break;
       case "tool_output": {
-        const { status, text, durationMs, sessions } = fragment;
-        const result = { status, text, durationMs, sessions };
+        const { type: _type, response: _response, callId: _callId, ...result } = fragment;
         this.#tool(fragment.callId, { running: false, progress: "", result });
         break;
       }

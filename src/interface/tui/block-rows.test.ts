@@ -118,6 +118,21 @@ describe("a call", () => {
       ],
     ],
     [
+      "with an image and a word for the person, folded too",
+      {
+        ...call,
+        result: {
+          status: "ok",
+          text: "seen",
+          durationMs: 12,
+          images: [{ type: "image", mediaType: "image/png", blob: "b", bytes: 70 }],
+          forPerson: "log in\u001b[2J first",
+        },
+      },
+      view,
+      ["✓ edit_file a.ts (+2) · 12 ms · 1 image", "    log in␛[2J first"],
+    ],
+    [
       "failed: says why, folded too",
       { ...call, result: { status: "error", text: "no such file", durationMs: 1500 } },
       view,

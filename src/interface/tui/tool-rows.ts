@@ -66,6 +66,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
       TOOL_STATUS_WORDS[result.status],
       result.durationMs === undefined ? undefined : durationOf(result.durationMs),
       lines > 1 ? count(lines, "line") : undefined,
+      result.images === undefined ? undefined : count(result.images.length, "image"),
       ...(result.sessions ?? []).map((id) => `session ${inertLine(id, 64)}`),
     ].filter((fact) => fact !== undefined);
   }
@@ -96,15 +97,17 @@ function summaryOf(block: ToolBlock): string {
   return names.length === 0 ? "" : inertLine(block.arguments, 200);
 }
 
-/** Shows, even when folded, the current progress and why a call failed. */
+/** Shows, even when folded, the current progress, why a call failed, and what the tool says to the person. */
 function worthSeeing(block: ToolBlock, width: number, view: View): Rows {
   const { result, progress } = block;
   if (result === undefined) {
     const last = progress.trimEnd().split("\n").at(-1) ?? "";
     return last === "" ? [] : [view.style.dim(fit(inertLine(last, 500), width))];
   }
-  if (result.status === "ok" || result.text === "") return [];
-  return head(textRows(result.text, width), 3, (more) => `… ${count(more, "more row")}`).map((row) =>
+  const told = result.status === "ok" ? "" : result.text;
+  const lines = [told, result.forPerson ?? ""].filter((text) => text !== "");
+  if (lines.length === 0) return [];
+  return head(textRows(lines.join("\n"), width), 3, (more) => `… ${count(more, "more row")}`).map((row) =>
     view.style.dim(row),
   );
 }
@@ -127,7 +130,10 @@ function detailRows(block: ToolBlock, width: number, view: View): Rows {
 
 function outcomeRows({ result, progress }: ToolBlock, width: number, view: View): Rows {
   if (result !== undefined) {
-    const rows = textRows(result.text === "" ? "(no output)" : result.text, width);
+    const rows = [
+      ...textRows(result.text === "" ? "(no output)" : result.text, width),
+      ...(result.forPerson === undefined ? [] : textRows(`for you: ${result.forPerson}`, width)),
+    ];
     return head(rows, mostRows(view), (more) => view.style.dim(`… ${count(more, "more row")}`));
   }
   if (progress === "") return [];

@@ -45,6 +45,7 @@ export function markdownOf(block: Block): string {
         `\`${block.name}\``,
         fenced(block.arguments, "json"),
         ...(block.result === undefined ? [] : [fenced(block.result.text, "")]),
+        ...(block.result?.forPerson === undefined ? [] : [fenced(block.result.forPerson, "")]),
       ].join("\n\n");
     case "turn_end":
       return block.error === undefined ? block.status : `${block.status}: ${block.error.message}`;

@@ -55,8 +55,6 @@ export interface Tool<Name extends string = string, Input = unknown> {
   readonly mcp?: McpToolName | undefined;
   /** The argument that the pattern of an allow rule is about. Only built-in tools have one. */
   readonly ruleOn?: "command" | "path" | undefined;
-  /** Set if an MCP server runs it, under the server's own name of the tool. */
-  readonly mcp?: { readonly server: string; readonly tool: string } | undefined;
   /** Never rejects. The message gives the path and problem of each issue, for the model. */
   validate(input: unknown): Promise<InputVerdict>;
   /** Takes the value `validate` returned. May return any value or a promise, and may throw anything. */

@@ -112,7 +112,11 @@ function toolHtml({ name, arguments: given, result }: ToolBlock): string {
   const took = result?.durationMs === undefined ? "" : `, ${formatDuration(result.durationMs)}`;
   const summary = `Tool ${name}: ${result?.status ?? "no result"}${took}`;
   const output = result === undefined ? "" : `<h2>Result</h2><pre>${text(result.text)}</pre>`;
-  return `<details><summary>${line(summary)}</summary><h2>Arguments</h2><pre>${text(given)}</pre>${output}</details>`;
+  const person =
+    result?.forPerson === undefined
+      ? ""
+      : `<h2>For the person, not sent to the model</h2><pre>${text(result.forPerson)}</pre>`;
+  return `<details><summary>${line(summary)}</summary><h2>Arguments</h2><pre>${text(given)}</pre>${output}${person}</details>`;
 }
 
 function text(value: string): string {

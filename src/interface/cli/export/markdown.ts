@@ -51,6 +51,10 @@ function blockText(block: Block): string {
         block.result === undefined
           ? ""
           : `\n\nResult (${block.result.status}):\n\n${fenced(block.result.text, "")}`
+      }${
+        block.result?.forPerson === undefined
+          ? ""
+          : `\n\nFor the person, not sent to the model:\n\n${fenced(block.result.forPerson, "")}`
       }`;
     case "notice":
       return `> *${escaped(inertLine(block.text, 500))}*`;

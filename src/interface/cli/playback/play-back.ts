@@ -149,6 +149,7 @@ class PlaybackRun {
         access: run.access,
         serial: run.serial,
         events,
+        blobs: this.#recording.blobs,
         onStopped,
       }),
       system: settings.system,

@@ -5,7 +5,7 @@
 
 import type { LoggedEvent, ToolCall, ToolResult, ToolSpec } from "../../../base/events/index.ts";
 import { tryParseJson } from "../../../base/support/index.ts";
-import type { Tool, ToolAccess } from "../../../runtime/tools/index.ts";
+import { type Tool, type ToolAccess, type ToolOutcome, toolOutcome } from "../../../runtime/tools/index.ts";
 
 export interface RecordedToolsOptions {
   readonly specs: readonly ToolSpec[];
@@ -13,6 +13,7 @@ export interface RecordedToolsOptions {
   /** The tools whose calls ran one at a time. */
   readonly serial?: readonly string[] | undefined;
   readonly events: readonly LoggedEvent[];
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
   /** Called when playback reaches the tool call during which the recorded turn was stopped. */
   readonly onStopped: () => void;
 }
@@ -52,6 +53,8 @@ export function recordedTools(options: RecordedToolsOptions): readonly Tool[] {
     async run(_input, { callId, signal }) {
       const result = results.get(callId);
       if (result === undefined) throw new Error("the recording holds no result of this call");
+      const outcome = recordedOutcome(name, result, options.blobs);
+      if (outcome !== undefined) return outcome;
       if (result.status === "ok") return result.text;
       if (result.status === "cancelled") {
         options.onStopped();
@@ -64,6 +67,25 @@ export function recordedTools(options: RecordedToolsOptions): readonly Tool[] {
       throw new Error(result.text.startsWith(failed) ? result.text.slice(failed.length) : result.text);
     },
   }));
+}
+
+/**
+ * What a tool returned that decided its status, its text or its images itself. Undefined if a text says it all, or if
+ * the runtime ended the call.
+ */
+function recordedOutcome(
+  name: string,
+  { status, text, parts = [], forPerson }: ToolResult,
+  blobs: ReadonlyMap<string, Uint8Array>,
+): ToolOutcome | undefined {
+  if (status !== "ok" && status !== "error" && status !== "outcome_unknown") return undefined;
+  const plain = status === "ok" && parts.length === 0 && forPerson === undefined;
+  if (plain || (status === "error" && text.startsWith(`the tool "${name}" failed: `))) return undefined;
+  const images = parts.flatMap(({ mediaType, blob }) => {
+    const bytes = blobs.get(blob);
+    return bytes === undefined ? [] : [{ mediaType, data: Buffer.from(bytes).toString("base64") }];
+  });
+  return toolOutcome({ status, text, images, forPerson });
 }
 
 function accessOf(text: string | undefined): ToolAccess {

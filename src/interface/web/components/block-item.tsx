@@ -156,6 +156,12 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
           <>
             <h3>Result</h3>
             <pre tabIndex={0}>{block.result.text}</pre>
+            {block.result.forPerson === undefined ? null : (
+              <>
+                <h3>For you, not sent to the model</h3>
+                <pre tabIndex={0}>{unmistakable(block.result.forPerson)}</pre>
+              </>
+            )}
             {(block.result.sessions ?? []).map((id) => (
               <p key={id} class="notice-line">
                 Sub-agent: <a href={`/s/${encodeURIComponent(id)}`}>session {id}</a>
