@@ -281,9 +281,9 @@ export const breaks = [
   {
     law: 7,
     what: "a tool that throws counts as successful, with an empty result",
-    file: "src/runtime/turn/run-calls.ts",
-    find: '      return { status: "error", value: `the tool "${call.name}" failed: ${messageOf(outcome.error)}` };',
-    replace: '      return { status: "ok", value: "" };',
+    file: "src/runtime/turn/call-outcome.ts",
+    find: 'return told("error", failure(call.name, messageOf(settled.error)));',
+    replace: 'return told("ok", "");',
     tests: ["test/laws/law-7-failures-are-events.test.ts"],
   },
   {
