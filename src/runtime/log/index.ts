@@ -68,4 +68,4 @@ export {
 } from "./token-table.ts";
 export { extentOf, type LogExtent, tailOf, type UnfinishedTail } from "./unfinished-tail.ts";
 export { standsBeside, writeSession, type WriteSessionOptions } from "./write-session.ts";
-export { type LockAttempt, lockHolder, lockWithin } from "./writer-lock.ts";
+export { acquireLock, type LockAttempt, lockHolder, lockWithin } from "./writer-lock.ts";

@@ -14,7 +14,12 @@ export type LockAttempt =
 
 /** `log` is the path of the log; the lock is next to it. */
 export async function acquireWriterLock(log: string): Promise<LockAttempt> {
-  return process.platform === "linux" ? lockBySocket(lockOf(log)) : lockByOpening(lockOf(log));
+  return acquireLock(lockOf(log));
+}
+
+/** `lock` is a path of its own, next to what it guards. */
+export async function acquireLock(lock: string): Promise<LockAttempt> {
+  return process.platform === "linux" ? lockBySocket(lock) : lockByOpening(lock);
 }
 
 /** How often a waiting writer tries again. */
