@@ -41,7 +41,7 @@ async function main() {
   const client = await withLogin(connected);
   const { tools } = await withLogin(() => client.listTools());
   const calls =
-    context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool) }));
+    context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool, tools) }));
   for (const call of calls) {
     try {
       await withLogin(() => client.callTool(call));
@@ -85,9 +85,15 @@ async function follow(link) {
   await response.text();
 }
 
-function argumentsFor({ inputSchema }) {
+function argumentsFor({ inputSchema }, tools) {
   const { properties = {}, required = [] } = inputSchema;
-  return Object.fromEntries(required.map((name) => [name, valueFor(properties[name] ?? {})]));
+  return Object.fromEntries(
+    required.map((name) => [
+      name,
+      // One scenario wants to see what became of the schema of the other tool.
+      name === "schema" ? tools[0].inputSchema : valueFor(properties[name] ?? {}),
+    ]),
+  );
 }
 
 function valueFor({ type, enum: choices, default: preset }) {
