@@ -26,7 +26,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     facts: ["fold"],
     rules: [],
     tools: [],
-    mcp: ["tools"],
+    mcp: ["log", "tools"],
     log: ["facts"],
     postgres: ["facts", "log"],
     providers: ["fold", "rules", "wire"],

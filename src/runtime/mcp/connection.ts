@@ -16,7 +16,7 @@ import {
 import { type ToolContext, type ToolOutcome, toolOutcome } from "../tools/index.ts";
 import { outcomeOf } from "./call-result.ts";
 import { elicit } from "./elicitation.ts";
-import { lostOutcome } from "./lost-call.ts";
+import { type Lost, lostOutcome } from "./lost-call.ts";
 import type { OpenedClient, OpenOptions } from "./open-client.ts";
 import { isHttp, type McpServerConfig } from "./server-config.ts";
 import { type McpToolDefinition, type ReadTools, readTools, serverText } from "./tool-definition.ts";
@@ -26,6 +26,7 @@ export interface ConnectionHost {
   readonly cwd: string;
   readonly clock: Clock;
   readonly fetch?: OpenOptions["fetch"];
+  /** The login at a server: always the same object for the same server. Undefined for one that needs none. */
   readonly authProvider?:
     | ((name: string, server: McpServerConfig) => OpenOptions["authProvider"])
     | undefined;
@@ -75,6 +76,10 @@ export class Connection {
   /** The tools that the server listed last, in this process. Undefined until it has been connected. */
   get tools(): readonly McpToolDefinition[] | undefined {
     return this.#read?.tools;
+  }
+
+  get #login(): OpenOptions["authProvider"] {
+    return this.#host.authProvider?.(this.name, this.server);
   }
 
   get instructions(): string | undefined {
@@ -147,9 +152,10 @@ export class Connection {
       return outcomeOf(result, definition.outputSchema);
     } catch (error) {
       if (context.signal.aborted) throw error;
-      const lost = client.whyLost(error);
+      const lost = await this.#whyLost(client, error);
       if (lost.how === "refused" && lost.reconnect === true) await this.#drop(client);
-      if (lost.how === "login") this.#set({ name: "failed", problem: "it needs a login", login: true });
+      if (lost.how === "login")
+        this.#set({ name: "failed", problem: lost.why ?? "it needs a login", login: true });
       return lostOutcome(this.name, lost);
     } finally {
       this.#calls.delete(context);
@@ -173,7 +179,7 @@ export class Connection {
       try {
         return await read(client);
       } catch (error) {
-        const lost = client.whyLost(error);
+        const lost = await this.#whyLost(client, error);
         if (attempt > 1 || signal.aborted || lost.how !== "unknown")
           throw new Error(
             lostOutcome(this.name, lost.how === "unknown" ? { ...lost, how: "unsent" } : lost).text,
@@ -195,9 +201,17 @@ export class Connection {
 
   #unreachable(): ToolOutcome {
     const state = this.#state;
-    if (state.name === "failed" && state.login) return lostOutcome(this.name, { how: "login" });
+    if (state.name === "failed" && state.login)
+      return lostOutcome(this.name, { how: "login", why: state.problem });
     const why = state.name === "failed" ? state.problem : "its connection is closed";
     return lostOutcome(this.name, { how: "unsent", why });
+  }
+
+  /** A failure of the login comes before a request is sent, or is the server's refusal of it. */
+  async #whyLost(client: OpenedClient, error: unknown): Promise<Lost> {
+    const login = await this.#login?.failure(error);
+    if (login === undefined) return client.whyLost(error);
+    return { how: login.code === "mcp_login_needed" ? "login" : "unsent", why: login.message };
   }
 
   async #open(): Promise<void> {
@@ -215,7 +229,7 @@ export class Connection {
         timeoutMs,
         signal,
         legacy: eras?.isLegacy(this.server) === true,
-        authProvider: this.#host.authProvider?.(this.name, this.server),
+        authProvider: this.#login,
         fetch: this.#host.fetch,
         elicit: (params) => elicit(this.name, params, [...this.#calls].at(-1)),
         onToolsChanged: () => void this.#relist(),
@@ -226,8 +240,12 @@ export class Connection {
       await client?.close().catch(() => undefined);
       if (this.#state.name === "closed") return;
       eras?.remember(this.server, undefined);
-      const problem = late.aborted ? `it did not answer within ${timeoutMs / 1000} s` : connectProblem(error);
-      this.#set({ name: "failed", problem: inertLine(problem, 500), login: wantsLogin(error) });
+      const failure = await this.#login?.failure(error);
+      const problem = late.aborted
+        ? `it did not answer within ${timeoutMs / 1000} s`
+        : (failure?.message ?? connectProblem(error));
+      const login = failure === undefined ? wantsLogin(error) : failure.code === "mcp_login_needed";
+      this.#set({ name: "failed", problem: inertLine(problem, 500), login });
       return;
     }
     if (this.#state.name === "closed") {

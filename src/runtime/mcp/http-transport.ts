@@ -7,7 +7,6 @@
 import {
   type AuthProvider,
   type JSONRPCMessage,
-  type OAuthClientProvider,
   StreamableHTTPClientTransport,
   type Transport,
   type TransportSendOptions,
@@ -28,7 +27,7 @@ const RECONNECTION = {
 };
 
 export interface HttpTransportOptions {
-  readonly authProvider?: AuthProvider | OAuthClientProvider | undefined;
+  readonly authProvider?: AuthProvider | undefined;
   readonly fetch?: FetchLike | undefined;
 }
 

@@ -13,7 +13,7 @@ export type Lost =
   | { readonly how: "refused"; readonly why: string; readonly reconnect?: boolean }
   /** The server says that something went wrong while it ran. */
   | { readonly how: "failed"; readonly why: string }
-  | { readonly how: "login" }
+  | { readonly how: "login"; readonly why?: string }
   | { readonly how: "unknown"; readonly why: string };
 
 export function lostOutcome(server: string, lost: Lost): ToolOutcome {
@@ -27,7 +27,7 @@ export function lostOutcome(server: string, lost: Lost): ToolOutcome {
       return failed(`${name} reported an error: ${said(lost.why)}; it may have done a part of it`);
     case "login":
       return failed(
-        `${name} needs a login; not executed. The user can log in: throughline mcp login ${server}`,
+        `${lost.why === undefined ? `${name} needs a login` : said(lost.why)}; not executed. The user can log in: throughline mcp login ${server}`,
       );
     case "unknown":
       return toolOutcome({

@@ -10,7 +10,6 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
-  type OAuthClientProvider,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 
@@ -18,6 +17,7 @@ import { isObject, type JsonObject, messageOf, VERSION } from "../../base/suppor
 import type { FetchLike } from "./bounded-answer.ts";
 import { CUT_OFF, HttpTransport } from "./http-transport.ts";
 import type { Lost } from "./lost-call.ts";
+import type { McpOAuth } from "./oauth/index.ts";
 import { isHttp, type McpServerConfig } from "./server-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
@@ -33,7 +33,7 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** The server is known to speak the earlier era, so it is not asked. */
   readonly legacy: boolean;
-  readonly authProvider?: OAuthClientProvider | undefined;
+  readonly authProvider?: McpOAuth | undefined;
   readonly fetch?: FetchLike | undefined;
   /** Answers a question of the server, in the form of the protocol. */
   readonly elicit: (params: JsonObject) => Promise<JsonObject>;

@@ -103,12 +103,12 @@ export class McpOAuth implements AuthProvider {
 
   /**
    * What an error of the SDK means for the login: a coded error, or undefined if it is about something else. Remembers
-   * which rights the server asked for, for the next login.
+   * which rights the server asked for, for the next login. Never rejects.
    */
   async failure(error: unknown): Promise<ThroughlineError | undefined> {
     if (isThroughlineError(error)) return error.code.startsWith("mcp_") ? error : undefined;
     if (!(error instanceof Error)) return undefined;
-    if (error.name === "InsufficientScopeError") return this.#lacksScope(error);
+    if (error.name === "InsufficientScopeError") return this.#lacksScope(error).catch(asFailure);
     const refused = error.name === "UnauthorizedError" || ("status" in error && error.status === 401);
     return refused ? this.#needed("does not accept the login") : undefined;
   }
@@ -295,6 +295,10 @@ export class McpOAuth implements AuthProvider {
   #noteLogin({ accessToken, refreshToken, client }: StoredLogin): void {
     this.#note(accessToken, refreshToken, client.client_secret);
   }
+}
+
+function asFailure(error: unknown): ThroughlineError {
+  return isThroughlineError(error) ? error : codedError("mcp_login_failed", messageOf(error));
 }
 
 /** The authorization server no longer knows the login or the client. */
