@@ -1,26 +1,27 @@
 /**
- * The client that the conformance suite tests: what a user of the library does. It connects to the server whose address is
- * its last argument, lists the tools, and calls each once. When the server asks for a login it logs in, as a person would
- * with a browser, and tries again.
+ * The client that the conformance suite tests: what the command line does with a server. It connects to the server whose
+ * address is its last argument, and calls each of its tools once. When the server asks for a login it logs in, as a person
+ * would with a browser, and tries again.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-
+import { systemClock } from "../../src/base/support/index.ts";
+import { McpSource } from "../../src/runtime/mcp/mcp-source.ts";
 import { McpOAuth, TokenFile } from "../../src/runtime/mcp/oauth/index.ts";
 
 /** The address that the suite expects of a client with a metadata document. */
 const METADATA_URL = "https://conformance-test.local/client-metadata.json";
 /** A server may refuse every login, and some scenarios do. */
 const MAX_LOGINS = 3;
+const NAME = "suite";
 
 const url = process.argv.at(-1);
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 const folder = mkdtempSync(join(tmpdir(), "throughline-conformance-"));
 const oauth = new McpOAuth({
-  name: "conformance",
+  name: NAME,
   url,
   tokens: new TokenFile(join(folder, "state", "mcp-logins.json")),
   client: {
@@ -29,53 +30,61 @@ const oauth = new McpOAuth({
     clientMetadataUrl: METADATA_URL,
   },
 });
+const source = new McpSource({
+  servers: { [NAME]: { url, timeoutMs: 60_000 } },
+  host: {
+    cwd: folder,
+    clock: systemClock,
+    authProvider: () => oauth,
+    elicit: async () => ({ action: "accept", content: {} }),
+  },
+  secrets: () => oauth.secrets(),
+});
 let logins = 0;
 
 try {
   await main();
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
 } finally {
+  await source.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function main() {
-  const client = await withLogin(connected);
-  const { tools } = await withLogin(() => client.listTools());
-  const calls =
-    context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool, tools) }));
-  for (const call of calls) {
-    try {
-      await withLogin(() => client.callTool(call));
-    } catch (error) {
-      process.stderr.write(`call of ${call.name}: ${error.message}\n`);
-    }
+  await source.ready();
+  await loggedIn();
+  const [{ state, problem }] = source.servers;
+  if (state !== "connected") throw new Error(`${state}: ${problem}`);
+  for (const { name, input } of calls(source.tools)) {
+    const outcome = await called(name, input);
+    process.stderr.write(`${name}: ${outcome.status} ${outcome.text}\n`);
   }
-  await client.close();
 }
 
-async function connected() {
-  const client = new Client(
-    { name: "throughline", version: "0.0.0" },
-    {
-      versionNegotiation: { mode: "auto" },
-      capabilities: { elicitation: { form: { applyDefaults: true } } },
-    },
-  );
-  client.setRequestHandler("elicitation/create", async () => ({ action: "accept", content: {} }));
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider: oauth }));
-  return client;
+/** Logs in as long as the server asks for it. Returns whether it did. */
+async function loggedIn() {
+  let did = false;
+  while (source.servers[0].state === "login_needed" && logins < MAX_LOGINS) {
+    logins += 1;
+    did = true;
+    process.stderr.write(`${source.servers[0].problem}\n`);
+    await oauth.login({ openLink: follow });
+    await source.reconnect(NAME);
+  }
+  return did;
 }
 
-async function withLogin(work) {
+async function called(name, input) {
   for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const failure = await oauth.failure(error);
-      if (failure?.code !== "mcp_login_needed" || logins >= MAX_LOGINS) throw failure ?? error;
-      logins += 1;
-      process.stderr.write(`${failure.message}\n`);
-      await oauth.login({ openLink: follow });
-    }
+    const tool = source.tools.find((one) => nameOf(one) === name);
+    if (tool === undefined) return { status: "error", text: "there is no such tool" };
+    const outcome = await tool.run(input, {
+      signal: new AbortController().signal,
+      progress: () => undefined,
+    });
+    if (!(await loggedIn())) return outcome;
   }
 }
 
@@ -85,19 +94,36 @@ async function follow(link) {
   await response.text();
 }
 
-function argumentsFor({ inputSchema }, tools) {
-  const { properties = {}, required = [] } = inputSchema;
+function calls(tools) {
+  if (context.toolCalls !== undefined)
+    return context.toolCalls.map(({ name, arguments: input }) => ({ name, input }));
+  return tools.map((tool) => ({ name: nameOf(tool), input: inputFor(tool.parameters, tools) }));
+}
+
+/** The server's own name. The tools that read resources are ours. */
+function nameOf({ mcp, name }) {
+  return mcp?.tool ?? name;
+}
+
+function inputFor({ properties = {}, required = [] }, tools) {
   return Object.fromEntries(
     required.map((name) => [
       name,
       // One scenario wants to see what became of the schema of the other tool.
-      name === "schema" ? tools[0].inputSchema : valueFor(properties[name] ?? {}),
+      name === "schema" ? schemaOf(tools[0]) : valueFor(properties[name] ?? {}, tools),
     ]),
   );
 }
 
-function valueFor({ type, enum: choices, default: preset }) {
+/** A schema that is no plain object is declared as the member `input`; its definitions stay at the top. */
+function schemaOf({ parameters: { properties, required, $defs, ...rest } }) {
+  const wrapped = required?.length === 1 && required[0] === "input" && properties.input;
+  return wrapped ? { ...wrapped, $defs } : { properties, required, $defs, ...rest };
+}
+
+function valueFor({ type, enum: choices, default: preset, ...schema }, tools) {
   if (preset !== undefined) return preset;
   if (choices !== undefined) return choices[0];
-  return { number: 1, integer: 1, boolean: true, array: [], object: {}, null: null }[type] ?? "text";
+  if (type === "object") return inputFor(schema, tools);
+  return { number: 1, integer: 1, boolean: true, array: [], null: null }[type] ?? "text";
 }

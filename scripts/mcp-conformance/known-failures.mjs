@@ -9,4 +9,6 @@ export const knownFailures = {
   "auth/wif-jwt-bearer": NO_PERSON,
   "auth/dpop": DPOP,
   "auth/dpop-nonce": DPOP,
+  "json-schema-2020-12-preservation":
+    "added later: a schema that models get as a member of another loses its $schema, which is for the top",
 };
