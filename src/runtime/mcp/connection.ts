@@ -211,7 +211,8 @@ export class Connection {
   async #whyLost(client: OpenedClient, error: unknown): Promise<Lost> {
     const login = await this.#login?.failure(error);
     if (login === undefined) return client.whyLost(error);
-    return { how: login.code === "mcp_login_needed" ? "login" : "unsent", why: login.message };
+    const why = stringOf(login.details["why"]) ?? login.message;
+    return { how: login.code === "mcp_login_needed" ? "login" : "unsent", why };
   }
 
   async #open(): Promise<void> {
@@ -243,7 +244,7 @@ export class Connection {
       const failure = await this.#login?.failure(error);
       const problem = late.aborted
         ? `it did not answer within ${timeoutMs / 1000} s`
-        : (failure?.message ?? connectProblem(error));
+        : (stringOf(failure?.details["why"]) ?? failure?.message ?? connectProblem(error));
       const login = failure === undefined ? wantsLogin(error) : failure.code === "mcp_login_needed";
       this.#set({ name: "failed", problem: inertLine(problem, 500), login });
       return;

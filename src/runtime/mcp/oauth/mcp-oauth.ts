@@ -15,7 +15,7 @@ import {
   objectOf,
   stringOf,
   systemClock,
-  type ThroughlineError,
+  ThroughlineError,
 } from "../../../base/support/index.ts";
 import { createRedactor } from "../../log/index.ts";
 import { discover, loadSdk, type OAuthClientOptions, revoke, type Sdk } from "./authorization-server.ts";
@@ -253,12 +253,15 @@ export class McpOAuth implements AuthProvider {
     return this.#needed(`asks for more rights than the login has${shown}`);
   }
 
+  /** `details.why` is the message without the advice, for whoever gives it in other words. */
   #needed(what: string): ThroughlineError {
     const name = /^[\w.@/-]+$/.test(this.#name) ? this.#name : JSON.stringify(this.#name);
-    return codedError(
-      "mcp_login_needed",
-      `${this.#who()} ${this.#clean(what)}. Run: throughline mcp login ${inertLine(name, 80)}`,
-    );
+    const why = `${this.#who()} ${this.#clean(what)}`;
+    return new ThroughlineError({
+      code: "mcp_login_needed",
+      message: `${why}. Run: throughline mcp login ${inertLine(name, 80)}`,
+      details: { why },
+    });
   }
 
   #explained(
