@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/base/support/index.ts";
 import { McpSource } from "../../src/runtime/mcp/mcp-source.ts";
 import { McpOAuth, TokenFile } from "../../src/runtime/mcp/oauth/index.ts";
+import { withElicit } from "../../src/runtime/tools/index.ts";
 
 /** The address that the suite expects of a client with a metadata document. */
 const METADATA_URL = "https://conformance-test.local/client-metadata.json";
@@ -36,7 +37,6 @@ const source = new McpSource({
     cwd: folder,
     clock: systemClock,
     authProvider: () => oauth,
-    elicit: async () => ({ action: "accept", content: {} }),
   },
   secrets: () => oauth.secrets(),
 });
@@ -80,12 +80,20 @@ async function called(name, input) {
   for (;;) {
     const tool = source.tools.find((one) => nameOf(one) === name);
     if (tool === undefined) return { status: "error", text: "there is no such tool" };
-    const outcome = await tool.run(input, {
-      signal: new AbortController().signal,
-      progress: () => undefined,
-    });
+    const outcome = await tool.run(
+      input,
+      withElicit({ signal: new AbortController().signal, progress: () => undefined }, answered),
+    );
     if (!(await loggedIn())) return outcome;
   }
+}
+
+/** The person who takes every default. The protocol leaves out what has none. */
+async function answered({ mode, fields = [] }) {
+  const usual = fields.filter((field) => field.default !== undefined);
+  const content =
+    mode === "form" ? Object.fromEntries(usual.map((field) => [field.name, field.default])) : {};
+  return { action: "accept", content };
 }
 
 /** The authorization servers of the suite ask nobody: they redirect at once. */

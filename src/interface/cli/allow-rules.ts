@@ -21,6 +21,7 @@ export function allowRules(
   }
   const fitting = allow.settings.filter((rule) => {
     const name = rule.split(":", 1)[0] ?? "";
+    if (isMcpName(rule)) return true;
     if (!tools.some((one) => one.name === name)) return false;
     try {
       parseRule(rule, tools);
@@ -33,7 +34,13 @@ export function allowRules(
   return [...new Set([...allow.flags, ...fitting])];
 }
 
+/** Whether it is the name of a tool of an MCP server, known only when its server is connected. */
+export function isMcpName(name: string): boolean {
+  return /^mcp_[\w-]+$/.test(name);
+}
+
 function assertFlag(rule: string, tools: readonly Tool[]): void {
+  if (isMcpName(rule)) return;
   try {
     parseRule(rule, tools);
   } catch (error) {

@@ -13,7 +13,7 @@ import { createAgent, readFacts, type Session } from "../../runtime/session/inde
 import { builtinTools, type Tool } from "../../runtime/tools/index.ts";
 import type { WireRecord } from "../../runtime/turn/index.ts";
 import { readInstructions } from "../config/index.ts";
-import { allowRules } from "./allow-rules.ts";
+import { allowRules, isMcpName } from "./allow-rules.ts";
 import { chooseFallback, chooseModel, requireKey } from "./choose-model.ts";
 import { chooseSession } from "./choose-session.ts";
 import { costsWith } from "./cost.ts";
@@ -26,6 +26,7 @@ import {
   tellInstructions,
 } from "./instruction-text.ts";
 import { loadTools } from "./load-tools.ts";
+import { connectMcp } from "./mcp-connect.ts";
 import { mcpEntries, tellMcpProblems } from "./mcp-servers.ts";
 import { openStore, storeSecrets } from "./open-store.ts";
 import { AnswerFile } from "./output-files.ts";
@@ -74,9 +75,10 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   if (options.offline !== true) requireKey(model, config.values);
   const fallback = options.offline === true ? [] : chooseFallback({ flags, config, modelFrom });
   const maxCostUsd = heldCost(settings, [model, ...fallback], terminal);
-  // The place where MCP servers become tools: `mcp.entries`. Their problems have been told.
   const mcp = mcpEntries(config, { cwd, files: flags.mcpConfig ?? [] });
   if (options.offline !== true) tellMcpProblems(mcp, terminal);
+  const servers =
+    options.offline === true ? undefined : await connectMcp(mcp.entries, { cwd, only: settings.allowTools });
   const tools = await chooseTools(settings, cwd, options.tools ?? []);
   const allow = allowRules(settings, tools, terminal);
   const { found, problems } =
@@ -102,7 +104,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     model,
     fallback,
     modelFrom,
-    tools,
+    tools: servers === undefined ? tools : [...tools, servers],
     system,
     permissions,
     interactive,
@@ -158,7 +160,8 @@ export async function chooseTools(
   const all = [...own, ...[...extra, ...builtinTools({ cwd })].filter(({ name }) => !names.has(name))];
   const { allowTools } = settings;
   if (allowTools === undefined) return all;
-  const unknown = allowTools.filter((name) => !all.some((one) => one.name === name));
+  // Which tools MCP servers have is known only when they are connected.
+  const unknown = allowTools.filter((name) => !isMcpName(name) && !all.some((one) => one.name === name));
   if (unknown.length > 0 && !settings.fromUntrusted.allowTools) {
     throw codedError(
       "tool_unknown",

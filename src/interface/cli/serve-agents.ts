@@ -15,6 +15,7 @@ import { allowRules } from "./allow-rules.ts";
 import { chooseFallback, chooseModel } from "./choose-model.ts";
 import { costsWith } from "./cost.ts";
 import { systemText } from "./instruction-text.ts";
+import { connectMcp } from "./mcp-connect.ts";
 import { type McpEntries, mcpEntries, tellMcpProblems } from "./mcp-servers.ts";
 import { modelsFingerprint } from "./models-fingerprint.ts";
 import { chooseTools, heldCost } from "./open-session.ts";
@@ -61,14 +62,14 @@ export async function serveAgents(
     for (const problem of problems) tellProblem(problem, once);
     const model = modelOfSession({ flags, ...parts, kept }, usual);
     const fallback = chooseFallback({ flags, config, modelFrom });
-    // The place where the MCP servers of the folder become tools: `mcp.entries`. Agents of one folder may share them.
     if (folder !== start) tellMcpProblems(mcp, once);
     const tools = await chooseTools(settings, folder, []);
+    const servers = await connectMcp(mcp.entries, { cwd: folder, only: settings.allowTools });
     return createAgent({
       model,
       fallback,
       modelFrom,
-      tools,
+      tools: servers === undefined ? tools : [...tools, servers],
       allow: allowRules(settings, tools, once),
       system: systemText(settings.system, found, folder),
       permissions,

@@ -9,7 +9,7 @@ import { codedError, didYouMean } from "../../base/support/index.ts";
 import type { SessionFacts } from "../facts/index.ts";
 import { type AllowRule, covers, parseRule, type Tool } from "../tools/index.ts";
 import type { LiveLog, PermissionPolicy } from "../turn/index.ts";
-import { ownTools, type SessionTools, sourcesIn, specOf } from "./session-tools.ts";
+import { ownTools, type SessionTools, specOf } from "./session-tools.ts";
 import type { AgentOptions } from "./types.ts";
 
 export interface SessionRulesParts {
@@ -120,6 +120,6 @@ export class SessionRules {
 
 /** The tools of a server are not known yet when an agent is created. */
 export function agentRule(text: string, options: AgentOptions): AllowRule {
-  const isLater = sourcesIn(options).length > 0 && /^mcp_[\w-]+$/.test(text);
+  const isLater = /^mcp_[\w-]+$/.test(text) && ownTools(options).every(({ name }) => name !== text);
   return isLater ? { text, tool: text, parts: undefined } : parseRule(text, ownTools(options));
 }

@@ -84,7 +84,7 @@ export async function loginFixture(client: OAuthClientOptions = {}): Promise<Log
   const oauth = new McpOAuth({ name: "docs", url: at.mcp, tokens, client, clock });
   const source = new McpSource({
     servers: { docs: { url: at.mcp } },
-    host: { cwd: ".", clock, authProvider: () => oauth, elicit: async () => ({ action: "decline" }) },
+    host: { cwd: ".", clock, authProvider: () => oauth },
     secrets: () => oauth.secrets(),
   });
   afterTest(() => source.close());
