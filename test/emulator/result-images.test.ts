@@ -8,6 +8,11 @@ import { chat, toolResult, user as chatUser } from "./chat-client.ts";
 import { base, emulatorFor, errorOf, type Json, post, user } from "./emulator-client.ts";
 import { adaptive, assistant, expectRefused, expectTaken, says } from "./messages-client.ts";
 
+const inputImage = (more: Json): readonly Json[] => [
+  { type: "input_text", text: "seen" },
+  { type: "input_image", ...more },
+];
+
 describe("Responses", () => {
   const called = { type: "function_call", call_id: "call_1", name: "look", arguments: "{}" };
   const request = (output: unknown): Json => ({
@@ -17,10 +22,6 @@ describe("Responses", () => {
     include: [],
     input: [user("go"), called, { type: "function_call_output", call_id: "call_1", output }],
   });
-  const image = (more: Json): readonly Json[] => [
-    { type: "input_text", text: "seen" },
-    { type: "input_image", ...more },
-  ];
   const AT = "input[2].output[1]";
   const expected = (got: string): string =>
     `Invalid '${AT}.image_url'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got ${got}.`;
@@ -31,7 +32,7 @@ describe("Responses", () => {
     ["a URL", { image_url: "https://example.org/a.png", detail: "low" }],
     ["a file", { file_id: "file_1", image_url: null, detail: null }],
   ] as const)("accepts an image in an output: %s", async ([, more]) => {
-    const reply = await post(await emulatorFor(), request(image(more)));
+    const reply = await post(await emulatorFor(), request(inputImage(more)));
     expect([reply.status, reply.json["error"] ?? null]).toEqual([200, null]);
   });
 
@@ -82,28 +83,29 @@ describe("Responses", () => {
     ],
   ] as const)("refuses %s", async ([, more, rule, message]) => {
     const emulator = await emulatorFor();
-    const reply = await post(emulator, request(image(more)));
+    const reply = await post(emulator, request(inputImage(more)));
     expect([reply.status, errorOf(reply)["message"]]).toEqual([400, message]);
     expect(emulator.report().requests.at(-1)?.rule).toBe(rule);
   });
 });
 
+const answered = (content: unknown, more: Json = {}): Json => ({
+  ...adaptive,
+  thinking: { type: "disabled" },
+  messages: [
+    says("go"),
+    assistant([{ type: "tool_use", id: "toolu_1", name: "look", input: {} }]),
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content, ...more }] },
+  ],
+  tools: [{ name: "look", input_schema: { type: "object" } }],
+});
+const imageOf = (source: unknown): readonly Json[] => [
+  { type: "text", text: "seen" },
+  { type: "image", source },
+];
+const base64 = (media_type: string, data: string): Json => ({ type: "base64", media_type, data });
+
 describe("Messages", () => {
-  const request = (content: unknown, more: Json = {}): Json => ({
-    ...adaptive,
-    thinking: { type: "disabled" },
-    messages: [
-      says("go"),
-      assistant([{ type: "tool_use", id: "toolu_1", name: "look", input: {} }]),
-      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content, ...more }] },
-    ],
-    tools: [{ name: "look", input_schema: { type: "object" } }],
-  });
-  const image = (source: unknown): readonly Json[] => [
-    { type: "text", text: "seen" },
-    { type: "image", source },
-  ];
-  const base64 = (media_type: string, data: string): Json => ({ type: "base64", media_type, data });
   const AT = "messages.2.content.0.tool_result";
   const SOURCE = `${AT}.content.1.image.source`;
 
@@ -113,13 +115,13 @@ describe("Messages", () => {
     ["a URL", { type: "url", url: "https://example.org/a.png" }],
     ["a file", { type: "file", file_id: "file_1" }],
   ] as const)("accepts an image in a result: %s", async ([, source]) => {
-    await expectTaken(await emulatorFor(), request(image(source)));
+    await expectTaken(await emulatorFor(), answered(imageOf(source)));
   });
 
   test("accepts the other blocks that a result may have, and text in a failed one", async () => {
     const emulator = await emulatorFor();
-    await expectTaken(emulator, request([{ type: "document", source: { type: "text" } }]));
-    await expectTaken(emulator, request([{ type: "text", text: "no" }], { is_error: true }));
+    await expectTaken(emulator, answered([{ type: "document", source: { type: "text" } }]));
+    await expectTaken(emulator, answered([{ type: "text", text: "no" }], { is_error: true }));
   });
 
   test.for([
@@ -168,20 +170,20 @@ describe("Messages", () => {
       `${SOURCE}.base64: image exceeds 5 MB maximum: 5592408 bytes > 5242880 bytes`,
     ],
   ] as const)("refuses %s", async ([, source, rule, message]) => {
-    await expectRefused(await emulatorFor(), request(image(source)), { rule, message });
+    await expectRefused(await emulatorFor(), answered(imageOf(source)), { rule, message });
   });
 
   test("refuses an image in a failed result, an unknown block and an empty text", async () => {
     const emulator = await emulatorFor();
-    await expectRefused(emulator, request(image(base64("image/png", PNG)), { is_error: true }), {
+    await expectRefused(emulator, answered(imageOf(base64("image/png", PNG)), { is_error: true }), {
       rule: "X-image",
       message: `${AT}: all content must be type \`text\` if \`is_error\` is true`,
     });
-    await expectRefused(emulator, request([{ type: "input_image" }]), {
+    await expectRefused(emulator, answered([{ type: "input_image" }]), {
       rule: "X-value",
       message: `${AT}.content.0: Input tag 'input_image' found using 'type' does not match any of the expected tags: 'document', 'image', 'search_result', 'text', 'tool_reference'`,
     });
-    await expectRefused(emulator, request([{ type: "text", text: "" }]), {
+    await expectRefused(emulator, answered([{ type: "text", text: "" }]), {
       rule: "X-empty-text",
       message: "messages: text content blocks must be non-empty",
     });

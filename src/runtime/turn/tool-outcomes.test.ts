@@ -53,6 +53,45 @@ const leftOutOf = async (...images: readonly unknown[]): Promise<string> => {
   return result.text;
 };
 
+const part = (mediaType: string, data: string): object => ({
+  type: "image",
+  mediaType,
+  blob: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+  bytes: Buffer.from(data, "base64").length,
+});
+
+const large = (data: string): OutcomeImage => ({ mediaType: "image/png", data });
+
+const several = (...names: readonly string[]): object =>
+  call("multi_tool_use.parallel", {
+    tool_uses: names.map((name) => ({ recipient_name: `functions.${name}`, parameters: {} })),
+  });
+
+const imageOf = (data: string, mediaType: string): readonly OutcomeImage[] => [{ mediaType, data }];
+
+const ofServer = (run: (signal: AbortSignal) => unknown, timeoutMs?: number): Tool => ({
+  ...anyTool(
+    "mcp__db__drop",
+    (_input, { signal }: ToolContext) => run(signal),
+    timeoutMs === undefined ? {} : { timeoutMs },
+  ),
+  mcp: { server: "db", tool: "drop" },
+});
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((done) => signal.addEventListener("abort", () => done()));
+
+async function wrapped(tools: readonly Tool[]): Promise<ToolResult> {
+  const { session } = await scriptedSession(
+    [{ output: [several(...tools.map(({ name }) => name))] }, { output: [say("done")] }],
+    { tools },
+  );
+  expect((await play(session.send("go"))).result).toMatchObject({ status: "completed" });
+  const [result] = ofType(await history(session), "tool_result");
+  if (result === undefined) throw new Error("there is no result");
+  return result;
+}
+
 describe("a tool that returns an outcome", () => {
   test.for(["ok", "error", "outcome_unknown"] as const)("decides its status: %s", async (status) => {
     const { result, output } = await resultOf(toolOutcome({ status, text: "as given" }));
@@ -98,12 +137,6 @@ describe("the images of an outcome", () => {
       { mediaType: "image/gif", data: GIF },
     ];
     const { result, output } = await resultOf(withImages(images));
-    const part = (mediaType: string, data: string): object => ({
-      type: "image",
-      mediaType,
-      blob: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      bytes: Buffer.from(data, "base64").length,
-    });
     expect(result).toMatchObject({ status: "ok", text: "seen" });
     expect(result.parts).toEqual([part("image/png", PNG), part("image/gif", GIF)]);
     expect(output).toEqual([
@@ -155,7 +188,6 @@ describe("the images of an outcome", () => {
   });
 
   test("are left out if they are too large, one byte over the limit or 50 MiB", async () => {
-    const large = (data: string): OutcomeImage => ({ mediaType: "image/png", data });
     expect(await leftOutOf(large(pngOf(5 * MIB + 1)), large(pngOf(50 * MIB)))).toBe(
       "seen\n[image 1 of 2 left out: it has 5.0 MiB; an image may have at most 5 MiB]\n[image 2 of 2 left out: it has 50.0 MiB; an image may have at most 5 MiB]",
     );
@@ -193,30 +225,13 @@ describe("the images of an outcome", () => {
 });
 
 describe("a call that wraps several", () => {
-  const several = (...names: readonly string[]): object =>
-    call("multi_tool_use.parallel", {
-      tool_uses: names.map((name) => ({ recipient_name: `functions.${name}`, parameters: {} })),
-    });
-
-  async function wrapped(tools: readonly Tool[]): Promise<ToolResult> {
-    const { session } = await scriptedSession(
-      [{ output: [several(...tools.map(({ name }) => name))] }, { output: [say("done")] }],
-      { tools },
-    );
-    expect((await play(session.send("go"))).result).toMatchObject({ status: "completed" });
-    const [result] = ofType(await history(session), "tool_result");
-    if (result === undefined) throw new Error("there is no result");
-    return result;
-  }
-
   test("joins the texts, the images and what is for the person", async () => {
-    const image = (data: string, mediaType: string): readonly OutcomeImage[] => [{ mediaType, data }];
     const result = await wrapped([
       anyTool("a", () =>
-        toolOutcome({ status: "ok", text: "A", images: image(PNG, "image/png"), forPerson: "p" }),
+        toolOutcome({ status: "ok", text: "A", images: imageOf(PNG, "image/png"), forPerson: "p" }),
       ),
       anyTool("b", () =>
-        toolOutcome({ status: "error", text: "B", images: image(GIF, "image/gif"), forPerson: "q" }),
+        toolOutcome({ status: "error", text: "B", images: imageOf(GIF, "image/gif"), forPerson: "q" }),
       ),
       anyTool("c", () => ({ n: 1 })),
     ]);
@@ -238,14 +253,6 @@ describe("a call that wraps several", () => {
 });
 
 describe("a tool of an MCP server is never said to have stopped", () => {
-  const ofServer = (run: (signal: AbortSignal) => unknown, timeoutMs?: number): Tool => ({
-    ...anyTool("mcp__db__drop", (_input, { signal }: ToolContext) => run(signal), {
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    }),
-    mcp: { server: "db", tool: "drop" },
-  });
-  const untilAborted = (signal: AbortSignal): Promise<void> =>
-    new Promise((done) => signal.addEventListener("abort", () => done()));
   const MAY_HAVE = 'the MCP server "db" may have done what was asked, so the outcome is unknown';
 
   test("after a time-out", async () => {
