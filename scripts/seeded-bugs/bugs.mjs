@@ -69,7 +69,7 @@ export const bugs = [
   {
     what: "the lock is a file that a killed holder leaves behind",
     file: "src/runtime/log/writer-lock.ts",
-    find: '  return process.platform === "linux" ? lockBySocket(lockOf(log)) : lockByOpening(lockOf(log));',
+    find: "  return acquireLock(lockOf(log));",
     replace: `  const fs = await import("node:fs");
   try {
     fs.writeFileSync(\`\${log}.pid\`, String(process.pid), { flag: "wx" });

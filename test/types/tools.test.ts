@@ -9,6 +9,9 @@ import {
   builtinTools,
   createAgent,
   emulator,
+  type McpServerView,
+  type McpTools,
+  mcpTools,
   type Session,
   type Tool,
   tool,
@@ -105,6 +108,21 @@ test("builtinTools takes a folder and returns tools", () => {
     builtinTools({});
     // @ts-expect-error there is no option `shell`
     builtinTools({ cwd: ".", shell: "bash" });
+  });
+});
+
+test("mcpTools takes servers and resolves to what an agent takes among its tools", () => {
+  expectTypeOf(mcpTools).returns.resolves.toEqualTypeOf<McpTools>();
+  compileOnly(async () => {
+    const mcp = await mcpTools({ servers: { files: { command: "npx", args: ["-y", "x"] } } });
+    createAgent({ model: emulator(), tools: [mcp, ...mcp.tools] });
+    expectTypeOf(mcp.servers).toEqualTypeOf<readonly McpServerView[]>();
+    // @ts-expect-error servers are required
+    await mcpTools({});
+    // @ts-expect-error a server is a command or an address
+    await mcpTools({ servers: { files: { args: [] } } });
+    // @ts-expect-error only `mcpTools` makes one
+    createAgent({ model: emulator(), tools: [{ tools: [], servers: [] }] });
   });
 });
 
