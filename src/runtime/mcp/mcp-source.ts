@@ -76,10 +76,7 @@ export class McpSource implements ToolSource {
   toolsFor(declared: DeclaredTools): SourcedTools {
     const parts = this.#enabled.map((connection) => this.#partOf(connection, declared));
     const tools = parts.flatMap((part) => part.tools);
-    const resources = resourceTools(
-      this.#enabled,
-      declared.tools.map(({ name }) => name),
-    );
+    const resources = resourceTools(this.#enabled, declared);
     const all = [...tools, ...resources];
     const { only } = this.#options;
     return {

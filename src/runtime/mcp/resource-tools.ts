@@ -1,7 +1,7 @@
 /** Two tools that read the resources of MCP servers, if a server has any. */
 
 import { inertLine, isObject, messageOf, stringOf } from "../../base/support/index.ts";
-import { tool, type Tool, toolOutcome } from "../tools/index.ts";
+import { type DeclaredTools, tool, type Tool, toolOutcome } from "../tools/index.ts";
 import { resourceText } from "./call-result.ts";
 import type { Connection } from "./connection.ts";
 
@@ -10,13 +10,15 @@ export const READ_RESOURCE = "mcp_read_resource";
 
 const MOST_LISTED = 500;
 
-/** `declared`: names that the session has declared, which stay while a server is away. */
+/** What the session has declared stays while a server is away, and a turn that goes on keeps exactly that. */
 export function resourceTools(
   connections: readonly Connection[],
-  declared: readonly string[],
+  { tools, keep }: DeclaredTools,
 ): readonly Tool[] {
-  const isWanted =
-    declared.includes(READ_RESOURCE) || connections.some(({ client }) => client?.has("resources") === true);
+  const isDeclared = tools.some(({ name }) => name === READ_RESOURCE);
+  const isNew =
+    !(keep && tools.length > 0) && connections.some(({ client }) => client?.has("resources") === true);
+  const isWanted = isDeclared || isNew;
   if (!isWanted || connections.length === 0) return [];
   return [listTool(connections), readTool(connections)];
 }

@@ -88,7 +88,9 @@ export class LocalSession extends SessionView implements Session {
     const live = new LiveLog(log, parts.writerLives);
     const tools = new SessionTools({
       options,
-      declared: () => live.fold.settings,
+      // Before the first request nothing depends on what was declared.
+      declared: () =>
+        live.fold.entries.some(({ kind }) => kind === "group") ? live.fold.settings : undefined,
       unreadable: (toolset) => {
         const { dropped } = switchPreview(live.log.events, settingsFor(this.model, options, toolset));
         return dropped - switchPreview(live.log.events, live.fold.settings ?? this.#settings()).dropped;
