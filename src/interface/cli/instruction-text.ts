@@ -4,19 +4,20 @@ import { relative } from "node:path";
 
 import type { Instructions, ReadInstructions } from "../config/index.ts";
 import { inertLine } from "./inert-text.ts";
+import { type Skill, skillsText } from "./skills.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const NO_INSTRUCTIONS: ReadInstructions = { found: [], problems: [] };
 
 /**
- * The user's instructions come first; those of files follow, each under its own heading. The text of a session that is
+ * The user's instructions come first; those of files follow, each under its own heading, and the skills. The text of a session that is
  * continued must not change without a reason, because its prefix would: one file of the project always reads like this.
  */
 export function systemText(
   own: string | undefined,
   found: readonly Instructions[],
   cwd: string,
-  more: readonly string[] = [],
+  skills: readonly Skill[],
 ): string | undefined {
   const texts = found.flatMap(({ file, layer, text }) => {
     if (text === "") return [];
@@ -24,7 +25,11 @@ export function systemText(
       layer === "user" ? "Instructions of the user" : `Instructions of this project (${relative(cwd, file)})`;
     return [`${heading}:\n\n${text}`];
   });
-  const all = [...(own === undefined ? [] : [own]), ...texts, ...more];
+  const all = [
+    ...(own === undefined ? [] : [own]),
+    ...texts,
+    ...(skills.length === 0 ? [] : [skillsText(skills)]),
+  ];
   return all.length === 0 ? undefined : all.join("\n\n");
 }
 

@@ -10,7 +10,7 @@ import type { CostOf } from "../../runtime/facts/index.ts";
 import { memoryStore } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import { createAgent, readFacts, type Session } from "../../runtime/session/index.ts";
-import { builtinTools, type Tool } from "../../runtime/tools/index.ts";
+import { builtinTools, SKILL_TOOL, skillTool, type Tool } from "../../runtime/tools/index.ts";
 import type { WireRecord } from "../../runtime/turn/index.ts";
 import { readInstructions } from "../config/index.ts";
 import { allowRules, isMcpName } from "./allow-rules.ts";
@@ -33,6 +33,7 @@ import { AnswerFile } from "./output-files.ts";
 import { settingsWithTrust, tellProblem } from "./project-trust.ts";
 import type { RunFlags } from "./run-options.ts";
 import { costLimits, type RunSettings, runSettings } from "./run-settings.ts";
+import { NO_SKILLS, readSkills, type Skill, tellSkills } from "./skills.ts";
 import { say, type Terminal } from "./terminal.ts";
 import { startTracing } from "./tracing.ts";
 import { headerSecrets, modelsOf } from "./user-providers.ts";
@@ -46,6 +47,8 @@ export interface Opened {
   readonly costOf: CostOf;
   /** The files whose instructions are part of every request. */
   readonly instructions: InstructionFiles;
+  /** The skills that the model can read. `skillMessage` makes the message that asks for one. */
+  readonly skills: readonly Skill[];
 }
 
 export interface OpenOptions {
@@ -77,16 +80,18 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const maxCostUsd = heldCost(settings, [model, ...fallback], terminal);
   const mcp = mcpEntries(config, { cwd, files: flags.mcpConfig ?? [] });
   if (options.offline !== true) tellMcpProblems(mcp, terminal);
+  const found = options.offline === true ? NO_SKILLS : await readSkills(config);
+  tellSkills(found, terminal);
+  const { tools, skills } = await chooseTools(settings, cwd, { extra: options.tools, skills: found.skills });
   const servers =
     options.offline === true ? undefined : await connectMcp(mcp.entries, { cwd, only: settings.allowTools });
-  const tools = await chooseTools(settings, cwd, options.tools ?? []);
   const allow = allowRules(settings, tools, terminal);
-  const { found, problems } =
+  const { found: files, problems } =
     options.offline === true
       ? NO_INSTRUCTIONS
       : readInstructions(cwd, { project: settings.projectInstructions });
   for (const problem of problems) tellProblem(problem, terminal);
-  const system = systemText(settings.system, found, cwd);
+  const system = systemText(settings.system, files, cwd, skills);
   const secrets = [...headerSecrets(config.values), ...storeSecrets(flags), ...mcp.secrets];
   const traced = {
     permissions,
@@ -119,13 +124,14 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     if (options.attach === true && codeOf(error) === "session_locked") return open("read");
     throw error;
   });
-  if (flags.json !== true) tellInstructions(found, cwd, terminal);
+  if (flags.json !== true) tellInstructions(files, cwd, terminal);
   return {
     session,
     model,
     settings,
     costOf: costsWith(config.values),
-    instructions: instructionFiles(found),
+    instructions: instructionFiles(files),
+    skills,
   };
 }
 
@@ -149,26 +155,38 @@ export function heldCost(
   return undefined;
 }
 
+export interface MoreTools {
+  readonly extra?: readonly Tool[] | undefined;
+  readonly skills?: readonly Skill[];
+}
+
+/** Without the tool that reads skills, because of its name or of `--allow-tools`, there are no skills. */
 export async function chooseTools(
   settings: RunSettings,
   cwd: string,
-  extra: readonly Tool[],
-): Promise<readonly Tool[]> {
+  { extra = [], skills = [] }: MoreTools = {},
+): Promise<{ readonly tools: readonly Tool[]; readonly skills: readonly Skill[] }> {
   const { trustedCode: trusted } = settings;
   const own = settings.tools === undefined ? [] : await loadTools(settings.tools, { trusted });
   const names = new Set(own.map(({ name }) => name));
-  const all = [...own, ...[...extra, ...builtinTools({ cwd })].filter(({ name }) => !names.has(name))];
+  const reader = skills.length === 0 ? [] : [skillTool(skills)];
+  const all = [
+    ...own,
+    ...[...extra, ...builtinTools({ cwd }), ...reader].filter(({ name }) => !names.has(name)),
+  ];
   const { allowTools } = settings;
-  if (allowTools === undefined) return all;
-  // Which tools MCP servers have is known only when they are connected.
-  const unknown = allowTools.filter((name) => !isMcpName(name) && !all.some((one) => one.name === name));
+  // One list of names serves every folder, also those without skills. Which tools MCP servers have is known only when
+  // they are connected.
+  const known = [...all.map(({ name }) => name), SKILL_TOOL];
+  const unknown = (allowTools ?? []).filter((name) => !isMcpName(name) && !known.includes(name));
   if (unknown.length > 0 && !settings.fromUntrusted.allowTools) {
     throw codedError(
       "tool_unknown",
       `--allow-tools: unknown tool ${unknown.join(", ")}; use one of ${all.map(({ name }) => name).join(", ")}`,
     );
   }
-  return all.filter(({ name }) => allowTools.includes(name));
+  const tools = all.filter(({ name }) => allowTools?.includes(name) !== false);
+  return { tools, skills: reader.some((one) => tools.includes(one)) ? skills : [] };
 }
 
 function tellRequests(terminal: Terminal): (record: WireRecord) => void {

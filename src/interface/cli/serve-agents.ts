@@ -24,6 +24,7 @@ import { settingsUnasked, settingsWithTrust, tellProblem } from "./project-trust
 import { remembered } from "./remembered-models.ts";
 import type { RunFlags } from "./run-options.ts";
 import { costLimits, type RunSettings, runSettings } from "./run-settings.ts";
+import { readSkills, tellSkills } from "./skills.ts";
 import type { Terminal } from "./terminal.ts";
 import { headerSecrets, modelsOf } from "./user-providers.ts";
 
@@ -50,7 +51,8 @@ export async function serveAgents(
   const usual = chooseModel({ flags, ...here, kept: undefined });
   // Reports a bad --fallback, --tools or --allow now, not to the first browser.
   chooseFallback({ flags, ...here });
-  allowRules(here.settings, await chooseTools(here.settings, start, []), terminal);
+  const { tools: usualTools } = await chooseTools(here.settings, start);
+  allowRules(here.settings, usualTools, terminal);
   const ofTheStore = storeSecrets(flags);
   const once = { stderr: tellingOnce(terminal.stderr) };
   const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
@@ -58,12 +60,14 @@ export async function serveAgents(
     const parts = folder === start ? here : partsOf(flags, folder, settingsUnasked(folder, once));
     const { config, settings, modelFrom, mcp } = parts;
     const { permissions, maxSteps } = settings;
-    const { found, problems } = readInstructions(folder, { project: settings.projectInstructions });
+    const { found: files, problems } = readInstructions(folder, { project: settings.projectInstructions });
     for (const problem of problems) tellProblem(problem, once);
     const model = modelOfSession({ flags, ...parts, kept }, usual);
     const fallback = chooseFallback({ flags, config, modelFrom });
     if (folder !== start) tellMcpProblems(mcp, once);
-    const tools = await chooseTools(settings, folder, []);
+    const found = await readSkills(config);
+    tellSkills(found, once);
+    const { tools, skills } = await chooseTools(settings, folder, found);
     const servers = await connectMcp(mcp.entries, { cwd: folder, only: settings.allowTools });
     return createAgent({
       model,
@@ -71,7 +75,7 @@ export async function serveAgents(
       modelFrom,
       tools: servers === undefined ? tools : [...tools, servers],
       allow: allowRules(settings, tools, once),
-      system: systemText(settings.system, found, folder),
+      system: systemText(settings.system, files, folder, skills),
       permissions,
       interactive: true,
       limits: {

@@ -22,5 +22,6 @@ export { asError, projectConfigFile, type ProjectProblem } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
 export { type ProxyConfig, ROUTE_NAME } from "./proxy-kinds.ts";
 export { readHead } from "./read-plain-file.ts";
+export { MAX_SKILL_BYTES, type SkillFile, userSkills } from "./skill-files.ts";
 export { recordTrust } from "./trust.ts";
 export { namesIn } from "./value-kinds.ts";

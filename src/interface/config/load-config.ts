@@ -21,6 +21,7 @@ import { type Environment, trustFile, userConfigFile } from "./paths.ts";
 import { judgedPart, type ProjectPart } from "./project-part.ts";
 import { type ProjectProblem, projectRoot, readProjectConfig, readProjectMcp } from "./project.ts";
 import { serverFiles } from "./server-files.ts";
+import { projectSkills, type SkillFile } from "./skill-files.ts";
 
 export type Layer = "usual" | "user" | "project" | "environment";
 
@@ -43,6 +44,10 @@ export interface LoadedConfig {
   readonly problems: readonly ProjectProblem[];
   /** The MCP servers of files that count here, the weakest first. Untrusted files are left out. */
   readonly mcp: readonly McpSource[];
+  /** The project's skills if they are trusted, nearest first. */
+  readonly skills: readonly SkillFile[];
+  /** Which of them are left out because their files cannot be read. They do not stop the others from being trusted. */
+  readonly skillProblems: readonly ProjectProblem[];
 }
 
 export function loadConfig(cwd: string, env: Environment = process.env): LoadedConfig {
@@ -67,7 +72,8 @@ export function loadConfig(cwd: string, env: Environment = process.env): LoadedC
       put(name, valueFromText(name, text, variable), "environment", variable);
   }
   const values = Object.fromEntries([...settings].map(([name, { value }]) => [name, value]));
-  const loaded = [own, shared];
+  const skilled = loadSkills(cwd, env);
+  const loaded: readonly LoadedPart[] = [own, shared, skilled];
   return {
     values,
     settings,
@@ -78,6 +84,8 @@ export function loadConfig(cwd: string, env: Environment = process.env): LoadedC
       { layer: "user", file: userFile, folder: cwd, ...serversIn(user?.text ?? "") },
       ...[shared, own].flatMap(({ mcp }) => mcp ?? []),
     ],
+    skills: skilled.skills ?? [],
+    skillProblems: skilled.problems,
   };
 }
 
@@ -139,6 +147,25 @@ function loadMcpFile(cwd: string, env: Environment): LoadedPart {
     named: serverFiles(projectRoot(cwd), folder, servers, env),
   });
   return { part, ...(part.decision === "trusted" ? { mcp: { layer: "mcp.json", folder, ...found } } : {}) };
+}
+
+function loadSkills(
+  cwd: string,
+  env: Environment,
+): LoadedPart & { readonly problems: readonly ProjectProblem[]; readonly skills?: readonly SkillFile[] } {
+  const { place, skills, set, problems } = projectSkills(cwd, projectRoot(cwd), env);
+  if (place === undefined) return { problems };
+  const part = judgedPart(trustFile(env), {
+    type: "skills",
+    file: place,
+    sha256: "", // a folder has no bytes of its own
+    needsTrust: [...new Set(skills.map(({ called }) => called))],
+    userOnly: [],
+    code: undefined,
+    servers: [],
+    named: set,
+  });
+  return { part, problems, ...(part.decision === "trusted" ? { skills } : {}) };
 }
 
 function valuesOf(values: ConfigValues | undefined): readonly (readonly [ConfigName, unknown])[] {

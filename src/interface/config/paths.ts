@@ -32,6 +32,15 @@ export function trustFile(env: Environment = process.env): string {
   return join(dataFolder(env), "trust.json");
 }
 
+/** The user's skills, which other programs read too. Undefined if there is no home folder. */
+export function userSkillsFolder(env: Environment = process.env): string | undefined {
+  try {
+    return join(homeFolder(env), ".agents", "skills");
+  } catch {
+    return undefined;
+  }
+}
+
 function below(env: Environment, xdg: string | undefined, usual: string): string {
   const own = env["THROUGHLINE_HOME"];
   if (own !== undefined && own !== "") {

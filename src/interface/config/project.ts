@@ -84,8 +84,8 @@ export function unreadable(file: string, why: string): ProjectProblem {
   return { file, code: "project_file_unreadable", message: `cannot read ${file}: ${why}` };
 }
 
-function outside(file: string): ProjectProblem {
-  const message = `${file} is a link to a place outside the project: replace it with a file`;
+export function outside(file: string, of = "the project"): ProjectProblem {
+  const message = `${file} is a link to a place outside ${of}: replace it with a file`;
   return { file, code: "project_file_outside", message };
 }
 

@@ -9,6 +9,7 @@ export { parseArguments } from "./arguments.ts";
 export { childEnvironment } from "./builtin/child-environment.ts";
 export { builtinTools } from "./builtin/index.ts";
 export { endGroup, isGroupAlive, trackGroup } from "./builtin/process-group.ts";
+export { type ReadableSkill, SKILL_TOOL, skillTool } from "./builtin/read-skill.ts";
 export { type Elicit, elicitFrom, withElicit } from "./elicit.ts";
 export { type InputVerdict, toInputSchema } from "./input-schema.ts";
 export { jsonSchemaValidator } from "./json-schema.ts";

@@ -6,6 +6,7 @@ import { codeOf } from "../../../base/support/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { checkEndpoints } from "../doctor/check-endpoints.ts";
+import { checkEntries } from "../doctor/check-entries.ts";
 import { checkFolder, checkSessions } from "../doctor/check-sessions.ts";
 import { checkKeys, checkProfiles, checkSettings, checkVersions } from "../doctor/check-settings.ts";
 import { checkStore } from "../doctor/check-store.ts";
@@ -50,6 +51,7 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   tell(checkVersions());
   const { config, findings: settings } = checkSettings(process.cwd());
   tell(settings);
+  tell(await checkEntries(process.cwd()));
   tell(checkKeys(config));
   if (flags.offline !== true) tell(await checkEndpoints(config, stopped.signal));
   tell(checkProfiles(config));
