@@ -204,6 +204,35 @@ describe("a login fails", () => {
     for (const secret of fixture.oauth.secrets()) expect(message).not.toContain(secret);
   });
 
+  test("when an error comes from another server: it is not believed", async () => {
+    const { at, login } = await loginFixture();
+    at.redirect = { code: undefined, iss: undefined, error: "access_denied" };
+    const { message } = await failureOf(login);
+    expect(message).toContain("Issuer mismatch");
+    expect(message).not.toContain("access_denied");
+  });
+
+  test("when a document is too large, and does not go on without it", async () => {
+    const { at, login, links } = await loginFixture();
+    const { origin } = new URL(at.mcp);
+    at.intercept = (_, url) => {
+      if (url.pathname.startsWith("/.well-known/oauth-protected-resource"))
+        return new Response("x".repeat(MAX_ANSWER_BYTES + 1));
+      // Where the SDK would look without that document.
+      if (url.origin !== origin || url.pathname !== METADATA) return undefined;
+      return Response.json({
+        issuer: origin,
+        authorization_endpoint: `${at.issuer}/authorize`,
+        token_endpoint: `${at.issuer}/token`,
+        registration_endpoint: `${at.issuer}/register`,
+        response_types_supported: ["code"],
+        code_challenge_methods_supported: ["S256"],
+      });
+    };
+    expect((await failureOf(login)).message).toContain(`more than ${MAX_ANSWER_BYTES} bytes`);
+    expect(links).toEqual([]);
+  });
+
   test("when an answer stalls, after its time", async () => {
     const fixture = await loginFixture();
     intercept(fixture.at, "/token", () => new Response(new ReadableStream()));

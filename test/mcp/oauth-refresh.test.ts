@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 import { describe, expect, test } from "vitest";
@@ -40,6 +41,15 @@ describe("a token that the server no longer accepts", () => {
     const { at, call } = await connectedFixture();
     at.accepted.clear();
     expect(await Promise.all([call(), call(), call()])).toEqual(["you", "you", "you"]);
+    expect(at.requests.filter((one) => one.endsWith("refresh_token"))).toHaveLength(1);
+  });
+
+  test("is not renewed again for a call that was refused before it was renewed", async () => {
+    const { at, oauth } = await connectedFixture();
+    const refused = (): Promise<void> =>
+      oauth.onUnauthorized({ response: new Response(null, { status: 401 }) });
+    await refused();
+    await refused();
     expect(at.requests.filter((one) => one.endsWith("refresh_token"))).toHaveLength(1);
   });
 
@@ -179,7 +189,6 @@ describe("two processes", () => {
 test("an unusable file of logins stops nobody who needs no login", async () => {
   const { oauth, tokens, login, at } = await loginFixture();
   await login();
-  const { chmodSync } = await import("node:fs");
   chmodSync(tokens.path, 0o644);
   expect(await oauth.token()).toBeUndefined();
   const { code } = await failureOf(() => oauth.onUnauthorized({ response: new Response(null) }));

@@ -172,14 +172,20 @@ describe("a file of logins is refused and left as it is", () => {
   });
 });
 
-test("nobody is asked to log in for a file that could not keep the login", async () => {
-  const { login, path, at, links } = await loginFixture();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, "damaged", { mode: 0o600 });
-  expect((await failureOf(login)).code).toBe("mcp_tokens_damaged");
-  expect({ links, requests: at.requests }).toEqual({ links: [], requests: [] });
-  expect(readFileSync(path, "utf8")).toBe("damaged");
-});
+test.for([
+  ["damaged", 0o600, "mcp_tokens_damaged"],
+  ['{ "version": 1, "logins": [] }', 0o400, "mcp_tokens_unusable"],
+] as const)(
+  "nobody is asked to log in for a file that could not keep the login: %s",
+  async ([content, mode, code]) => {
+    const { login, path, at, links } = await loginFixture();
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, content, { mode });
+    expect((await failureOf(login)).code).toBe(code);
+    expect({ links, requests: at.requests }).toEqual({ links: [], requests: [] });
+    expect(readFileSync(path, "utf8")).toBe(content);
+  },
+);
 
 function aLink(path: string): void {
   renameSync(path, `${path}.real`);
