@@ -42,7 +42,7 @@ async function connect(entries: readonly McpEntry[], { cwd, only }: ConnectOptio
   const logins = new Map<string, InstanceType<typeof McpOAuth>>();
   for (const { name, server } of entries) {
     if (isHttp(server) && !hasKey(server.headers))
-      logins.set(name, new McpOAuth({ name, url: server.url, tokens }));
+      logins.set(name, new McpOAuth({ name, url: server.url, tokens, client: server.oauth }));
   }
   const source = mcpSource({
     servers: Object.fromEntries(entries.map(({ name, server }) => [name, server])),
@@ -55,9 +55,7 @@ async function connect(entries: readonly McpEntry[], { cwd, only }: ConnectOptio
 }
 
 /** The file of the logins, which every command uses. */
-export async function loginFile(): Promise<
-  InstanceType<typeof import("../../runtime/mcp/index.ts").TokenFile>
-> {
+export async function loginFile(): Promise<TokenFile> {
   const mcp = await import("../../runtime/mcp/index.ts");
   return new mcp.TokenFile(join(dataFolder(), "mcp-logins.json"));
 }

@@ -205,7 +205,7 @@ function entryOf(name: string, value: unknown, source: McpSource, env: Variables
 
 const TEXT_FIELDS: readonly string[] = ["command", "url", "cwd"];
 const LIST_FIELDS: readonly string[] = ["args"];
-const RECORD_FIELDS: readonly string[] = ["env", "headers"];
+const RECORD_FIELDS: readonly string[] = ["env", "headers", "oauth"];
 
 /** A value of another type than expected stays as it is: `parseServer` refuses it. */
 function expandedEntry(

@@ -36,6 +36,8 @@ describe("an entry that cannot be used says what to change", () => {
     [{ command: "a", args: "b" }, "args: use an array"],
     [{ command: "a", env: { A: 1 } }, "env: use an object of texts"],
     [{ command: "a", timeoutMs: -1 }, "timeoutMs: use milliseconds"],
+    [{ url: "https://a.example", oauth: { client: "x" } }, "oauth: use clientId"],
+    [{ url: "https://a.example", oauth: "x" }, "oauth: use an object of texts"],
     [{ url: "nowhere" }, "url: use an address"],
     [{ url: "http://example.com/mcp" }, "use https"],
     [{ url: "https://me:secret@example.com" }, "use a header"],

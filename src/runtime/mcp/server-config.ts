@@ -37,6 +37,18 @@ export interface HttpServer extends AnyServer {
   /** https, or http on this machine. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** For a login at a server that knows this client already, or does not register clients by itself. */
+  readonly oauth?: OAuthClient | undefined;
+}
+
+/** As what this program logs in. All of it is optional. */
+export interface OAuthClient {
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  /** The address of a document that describes the client. */
+  readonly clientMetadataUrl?: string | undefined;
+  /** Only this authorization server, if the MCP server names several. */
+  readonly issuer?: string | undefined;
 }
 
 /** How an MCP server is reached. */
@@ -72,7 +84,13 @@ const SHARED: Readonly<Record<string, Check>> = {
   trust: flag,
 };
 const STDIO: Readonly<Record<string, Check>> = { command: text, args: texts, env: map, cwd: text };
-const HTTP: Readonly<Record<string, Check>> = { url: text, headers: map };
+const OAUTH_FIELDS: readonly string[] = ["clientId", "clientSecret", "clientMetadataUrl", "issuer"];
+const oauth: Check = (value) =>
+  map(value) ??
+  (Object.keys(Object(value)).every((name) => OAUTH_FIELDS.includes(name))
+    ? undefined
+    : `use ${OAUTH_FIELDS.join(", ")}`);
+const HTTP: Readonly<Record<string, Check>> = { url: text, headers: map, oauth };
 const FIELDS = Object.keys({ ...STDIO, ...HTTP, ...SHARED });
 
 const MAX_NAME = 64;
