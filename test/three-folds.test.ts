@@ -13,6 +13,7 @@ const FOLDS = /^src\/(?:runtime\/fold|runtime\/facts|interface\/fragments)\//;
 const NO_FOLDS: Readonly<Record<string, string>> = {
   "src/base/events/canonical.ts": "says which types are items",
   "src/diagnostics/import/session-events.ts": "makes the events of a session from another tool's history",
+  "src/interface/cli/line-chat.ts": "shows a turn and asks its questions as they come; nothing is kept",
   "src/interface/cli/playback/play-back.ts": "does again what a recording says, event by event",
   "src/interface/cli/show-progress.ts": "a line for an event as it comes; nothing is kept",
   "src/interface/cli/spoken-lines.ts": "a line for an event as it comes; nothing is kept",

@@ -6,7 +6,7 @@
 import { createInterface, type Interface } from "node:readline/promises";
 
 import type { Input, SessionHandle, Turn } from "../../base/api/index.ts";
-import type { PermissionRequest } from "../../base/events/index.ts";
+import type { ElicitationRequest, PermissionRequest } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf, unmistakableLine } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
 import {
@@ -19,6 +19,7 @@ import {
 } from "../tui/index.ts";
 import { amount } from "./amount.ts";
 import { inert, inertLine } from "./inert-text.ts";
+import { lineElicitation } from "./line-elicitation.ts";
 import { ProgressLines } from "./show-progress.ts";
 import { SpokenLines } from "./spoken-lines.ts";
 import { forLineEditor } from "./terminal-gate.ts";
@@ -284,6 +285,10 @@ class LineChat {
         this.#terminal.stdout.write("\n");
         midLine = false;
       }
+      if (event.type === "elicitation_request") {
+        await this.#elicitation(event); // which shows all of it
+        continue;
+      }
       show(event);
       if (event.type === "permission_request") await this.#permission(event);
     }
@@ -339,6 +344,27 @@ class LineChat {
       else await handle.deny(request.requestId);
     } catch (error) {
       // The turn ended while the question was open, so the answer is no longer needed.
+      this.#say(messageOf(error));
+    }
+  }
+
+  /** At the end of the input nobody can decide any more, which is what `cancel` says. */
+  async #elicitation(request: ElicitationRequest): Promise<void> {
+    const { signal } = this.#stopped;
+    const { spoken, handle } = this.#options;
+    const answer = await lineElicitation(request, {
+      spoken,
+      say: (text) => this.#say(text),
+      ask: (prompt) => this.#ask(prompt, signal),
+    });
+    if (signal.aborted) {
+      this.#terminal.stdout.write("\n");
+      return;
+    }
+    try {
+      await handle.answer(request.requestId, answer ?? { action: "cancel" });
+    } catch (error) {
+      // It was answered elsewhere, or its call ended, while the person was typing.
       this.#say(messageOf(error));
     }
   }

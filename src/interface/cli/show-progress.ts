@@ -1,6 +1,11 @@
 /** Shows a turn as lines on stderr: reasoning titles, tools, waits. It moves no cursor, so it reads the same in a log. */
 
-import type { Reasoning, SessionEvent, ShowReasoning } from "../../base/events/index.ts";
+import type {
+  ElicitationAnswerEvent,
+  Reasoning,
+  SessionEvent,
+  ShowReasoning,
+} from "../../base/events/index.ts";
 import { formatDuration } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
@@ -18,6 +23,8 @@ export class ProgressLines {
   readonly #terminal: Terminal;
   readonly #reasoning: ShowReasoning;
   readonly #tools = new Map<string, string>();
+  /** The servers that asked, by the id of the question. */
+  readonly #asked = new Map<string, string>();
   /** True if the policy, not a person, denied a call. */
   denied = false;
 
@@ -28,6 +35,7 @@ export class ProgressLines {
 
   show(event: SessionEvent): void {
     if (event.type === "tool_call") this.#tools.set(event.callId, event.name);
+    if (event.type === "elicitation_request") this.#asked.set(event.requestId, event.server);
     if (event.type === "permission_decision" && event.decision === "deny" && event.by === "policy") {
       this.denied = true;
     }
@@ -47,6 +55,9 @@ export class ProgressLines {
       const person = event.forPerson === undefined ? [] : [`  for you: ${event.forPerson}`];
       return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`, ...person];
     }
+    if (event.type === "elicitation_request") return [`? ${event.server} asks: ${event.message}`];
+    if (event.type === "elicitation_answer")
+      return answerLine(event, this.#asked.get(event.requestId) ?? "a server");
     if (event.type === "retry")
       return [`! ${event.error.message} · retrying in ${formatDuration(event.delayMs)}`];
     return event.type === "notice" ? [`! ${event.message}`] : [];
@@ -70,6 +81,13 @@ export class ProgressLines {
 function thoughtLine(event: Extract<SessionEvent, { type: "reasoning_part_start" | "reasoning" }>): string {
   if (event.type === "reasoning_part_start") return `· ${event.title ?? "Thinking…"}`;
   return `· Thought for ${formatDuration(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
+}
+
+/** A person knows what they answered. */
+function answerLine({ action, by, reason }: ElicitationAnswerEvent, server: string): readonly string[] {
+  if (by === "person") return [];
+  const did = action === "decline" ? "declined" : "cancelled";
+  return [`! the question of ${server} was ${did}${reason === undefined ? "" : `: ${reason}`}`];
 }
 
 /** Formats a duration with tenths of a second, for tables. Sentences use `formatDuration`. */

@@ -37,6 +37,8 @@ export class SpokenLines {
     }
     if (event.type === "retry")
       return `Waiting ${amount(Math.ceil(event.delayMs / 1000), "second")} before another attempt: ${event.error.message}.`;
+    if (event.type === "elicitation_answer" && event.by === "policy")
+      return `The question was ${event.action === "decline" ? "declined" : "cancelled"}: ${event.reason ?? "nobody decided"}.`;
     return event.type === "notice" ? `Note: ${event.message}.` : undefined;
   }
 }

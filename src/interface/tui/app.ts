@@ -12,8 +12,8 @@ import { Keyboard } from "./keyboard.ts";
 import { LineEditor } from "./line-editor.ts";
 import { LiveSession, problemText } from "./live-session.ts";
 import { Painter } from "./painter.ts";
-import { PermissionDialog } from "./permission-dialog.ts";
 import { Picker } from "./picker.ts";
+import { QuestionDialog } from "./question-dialog.ts";
 import { type InputReader, readInput } from "./terminal-library.ts";
 import { TerminalModes } from "./terminal-modes.ts";
 import type { TuiEnd, TuiOptions } from "./tui-options.ts";
@@ -30,7 +30,7 @@ class App {
   readonly #painter: Painter;
   readonly #session: LiveSession;
   readonly #editor: LineEditor;
-  readonly #dialog: PermissionDialog;
+  readonly #dialog: QuestionDialog;
   readonly #keyboard: Keyboard;
   readonly #modes: TerminalModes;
   readonly #host: CommandHost;
@@ -72,7 +72,7 @@ class App {
       onChange: () => this.#painter.schedule(),
       complete: createCompletion(COMMANDS, options.files ?? noFiles),
     });
-    this.#dialog = new PermissionDialog({
+    this.#dialog = new QuestionDialog({
       handle: options.handle,
       asked: () => this.#session.question,
       message: this.#editor,

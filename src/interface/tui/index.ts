@@ -2,6 +2,15 @@
 
 export { runTui } from "./app.ts";
 export { type CommandHost, type ChatEnd, type Ports, runSlashCommand } from "./commands.ts";
+export {
+  actionOf,
+  elicitationLines,
+  elicitationTitle,
+  emptyMeans,
+  fieldLabel,
+  fieldLines,
+  shownValue,
+} from "./elicitation-words.ts";
 export { helpText } from "./help.ts";
 export { argumentRows } from "./permission-prompt.ts";
 export type { Choice } from "./picker.ts";

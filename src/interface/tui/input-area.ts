@@ -3,8 +3,8 @@
 import { footer } from "./footer.ts";
 import type { EditorView, LineEditor } from "./line-editor.ts";
 import type { LiveSession } from "./live-session.ts";
-import type { PermissionDialog } from "./permission-dialog.ts";
 import type { Picker } from "./picker.ts";
+import type { QuestionDialog } from "./question-dialog.ts";
 import type { Rows } from "./rows.ts";
 import { statusRows } from "./status-line.ts";
 import type { Paint } from "./style.ts";
@@ -15,7 +15,7 @@ export interface InputAreaParts {
   readonly options: Pick<TuiOptions, "handle" | "directory" | "style">;
   readonly session: LiveSession;
   readonly editor: LineEditor;
-  readonly dialog: PermissionDialog;
+  readonly dialog: QuestionDialog;
   readonly picker: Picker | undefined;
   readonly hint: string | undefined;
 }
@@ -69,7 +69,10 @@ function stateRows({ options, session }: InputAreaParts, width: number): Rows {
 }
 
 function readerText({ handle }: InputAreaParts["options"], { facts }: LiveSession): string {
-  const asks = facts.question === undefined ? "" : " It is waiting for an answer there.";
+  const asks =
+    facts.question === undefined && facts.elicitations.length === 0
+      ? ""
+      : " It is waiting for an answer there.";
   return handle.writer === "live"
     ? `Another process is writing this session; following it.${asks} /fork continues in a copy.`
     : "No process is writing this session now. Press Enter to take over.";

@@ -7,8 +7,8 @@ import type { ChatEnd } from "./commands.ts";
 import type { LineEditor } from "./line-editor.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { Painter } from "./painter.ts";
-import type { PermissionDialog } from "./permission-dialog.ts";
 import type { Picker } from "./picker.ts";
+import type { QuestionDialog } from "./question-dialog.ts";
 import { isKey } from "./terminal-library.ts";
 import type { TuiOptions } from "./tui-options.ts";
 
@@ -17,7 +17,7 @@ export interface KeyboardParts {
   readonly session: LiveSession;
   readonly painter: Painter;
   readonly editor: LineEditor;
-  readonly dialog: PermissionDialog;
+  readonly dialog: QuestionDialog;
   readonly picker: () => Picker | undefined;
   readonly command: (line: string) => void;
   /** Sends the message into the running turn. */
@@ -38,7 +38,7 @@ export class Keyboard {
 
   paste(text: string): void {
     const { editor, dialog, picker } = this.#parts;
-    if (picker() !== undefined) return;
+    if (picker() !== undefined || dialog.paste(text)) return;
     dialog.leave();
     editor.paste(text);
   }
@@ -93,7 +93,8 @@ export class Keyboard {
   }
 
   #escape(): void {
-    const { session } = this.#parts;
+    const { session, dialog } = this.#parts;
+    if (dialog.escape()) return;
     if (session.stoppable) session.stop();
     else if (session.away) this.hint = "The server does not answer, so the turn cannot be stopped now.";
     else if (session.rewriting !== undefined) {

@@ -4,7 +4,13 @@
  */
 
 import type { SessionHandle, Turn, TurnResult } from "../../base/api/index.ts";
-import type { Branch, PermissionRequest, SessionEvent, UserMessage } from "../../base/events/index.ts";
+import type {
+  Branch,
+  ElicitationRequest,
+  PermissionRequest,
+  SessionEvent,
+  UserMessage,
+} from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
@@ -75,9 +81,10 @@ export class LiveSession {
   }
 
   /** The open question, if this interface can answer it now. A resume asks the question of an interrupted turn again. */
-  get question(): PermissionRequest | undefined {
+  get question(): PermissionRequest | ElicitationRequest | undefined {
     const { access } = this.#options.handle;
-    return access === "write" && this.#running && !this.away ? this.facts.question : undefined;
+    if (access !== "write" || !this.#running || this.away) return undefined;
+    return this.facts.question ?? this.facts.elicitations[0];
   }
 
   /** False if nothing can run: no process writes, or the writer has not resumed the interrupted turn. */

@@ -51,6 +51,10 @@ export class PermissionPrompt {
     return this.#options.request;
   }
 
+  get requestId(): string {
+    return this.request.requestId;
+  }
+
   /** Text typed and not yet submitted. */
   get typed(): string {
     return this.#typed;

@@ -2,7 +2,7 @@
 
 import type { ToolStatus } from "../../base/events/index.ts";
 import { inert, inertLine, isObject, stringOf, tryParseJson } from "../../base/support/index.ts";
-import { formatDuration, type ToolBlock } from "../fragments/index.ts";
+import { type BlockElicitation, formatDuration, type ToolBlock } from "../fragments/index.ts";
 import { count, head, indent, type Rows, tail, textRows } from "./rows.ts";
 import type { Paint, Style } from "./style.ts";
 import { fit } from "./terminal-library.ts";
@@ -27,7 +27,7 @@ function signOf(block: ToolBlock, { style }: View): readonly [string, Paint] {
     const [sign, paint] = RESULT_SIGNS[block.result.status];
     return [sign, style[paint]];
   }
-  if (block.permission?.question !== undefined) return ["?", style.warn];
+  if (block.permission?.question !== undefined || asksNow(block)) return ["?", style.warn];
   return [block.generating ? "▸" : "·", style.accent];
 }
 
@@ -51,6 +51,10 @@ export const TOOL_STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = 
   outcome_unknown: "outcome unknown",
 };
 
+function asksNow({ elicitations }: ToolBlock): boolean {
+  return elicitations?.some(({ waits }) => waits) === true;
+}
+
 /** Shows facts from the most to the least important, and leaves out those that do not fit next to the tool's name. */
 function tailOf(facts: readonly string[], room: number): string {
   const tails = facts.map((_, at) => ` · ${facts.slice(0, facts.length - at).join(" · ")}`);
@@ -71,6 +75,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
     ].filter((fact) => fact !== undefined);
   }
   if (question !== undefined) return [question.waits ? "waits for your answer" : "/resume to answer"];
+  if (asksNow(block)) return ["waits for your answer"];
   if (block.cut) return ["interrupted"];
   if (!block.generating) return [];
   const ms = view.now - view.since(block.id);
@@ -124,9 +129,20 @@ function detailRows(block: ToolBlock, width: number, view: View): Rows {
   return [
     ...given,
     ...written.map((row) => view.style.dim(row)),
+    ...(block.elicitations ?? [])
+      .flatMap((one) => textRows(askedText(one), width))
+      .map((row) => view.style.dim(row)),
     ...outcomeRows(block, width, view).map((row) => view.style.dim(row)),
   ];
 }
+
+/** What the tool asked while it ran, and what it was told. The values were never kept. */
+function askedText({ asked, action, by, waits }: BlockElicitation): string {
+  const answer = action === undefined ? (waits ? "waits" : "no answer") : ACTION_WORDS[action];
+  return `${asked.server} asked: ${asked.message} (${answer}${by === "policy" ? ", not by a person" : ""})`;
+}
+
+const ACTION_WORDS = { accept: "answered", decline: "declined", cancel: "cancelled" } as const;
 
 function outcomeRows({ result, progress }: ToolBlock, width: number, view: View): Rows {
   if (result !== undefined) {

@@ -185,6 +185,9 @@ class PlaybackRun {
     const answers = this.#recording.events.filter((event) => event.type === "permission_decision");
     const asked = (async () => {
       for await (const event of turn) {
+        // What a person typed is in no recording.
+        if (event.type === "elicitation_request" && this.#recording.run.interactive)
+          await session.answer(event.requestId, { action: "decline" });
         if (event.type !== "permission_request" || !this.#recording.run.interactive) continue;
         const answer = answers.find(({ callId }) => callId === event.callId);
         if (answer?.decision === "allow") await session.approve(event.requestId);

@@ -1,27 +1,28 @@
 /**
- * The open permission question, and whether it or the message has the keyboard. Text typed into a question that closes
- * moves to the message.
+ * The open question, and whether it or the message has the keyboard: whether a call may run, or what a running tool asks.
+ * Text typed into a question that closes moves to the message.
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";
-import type { PermissionRequest } from "../../base/events/index.ts";
+import type { ElicitationRequest, PermissionRequest } from "../../base/events/index.ts";
+import { ElicitationPrompt } from "./elicitation-prompt.ts";
 import { PermissionPrompt, type PromptView } from "./permission-prompt.ts";
 import type { Style } from "./style.ts";
 
-export interface PermissionDialogOptions {
+export interface QuestionDialogOptions {
   readonly handle: SessionHandle;
-  /** The open request, if this interface can answer it. */
-  readonly asked: () => PermissionRequest | undefined;
+  /** The open question, if this interface can answer it. */
+  readonly asked: () => PermissionRequest | ElicitationRequest | undefined;
   readonly message: { text: string };
   readonly onProblem: (error: unknown) => void;
 }
 
-export class PermissionDialog {
-  readonly #options: PermissionDialogOptions;
-  #prompt: PermissionPrompt | undefined;
+export class QuestionDialog {
+  readonly #options: QuestionDialogOptions;
+  #prompt: PermissionPrompt | ElicitationPrompt | undefined;
   #answering = false;
 
-  constructor(options: PermissionDialogOptions) {
+  constructor(options: QuestionDialogOptions) {
     this.#options = options;
   }
 
@@ -43,7 +44,7 @@ export class PermissionDialog {
   update(): void {
     const { asked, message } = this.#options;
     const request = asked();
-    if (request?.requestId === this.#prompt?.request.requestId) return;
+    if (request?.requestId === this.#prompt?.requestId) return;
     if (this.typed !== "") message.text += this.typed;
     this.#prompt = request === undefined ? undefined : this.#promptFor(request);
     // A user who is typing a message keeps typing it.
@@ -62,11 +63,44 @@ export class PermissionDialog {
     this.#prompt?.key(data);
   }
 
+  /** True if the text was taken as a value; text pasted into any other question belongs to the message. */
+  paste(text: string): boolean {
+    if (!this.hasKeys || !(this.#prompt instanceof ElicitationPrompt)) return false;
+    this.#prompt.paste(text);
+    return true;
+  }
+
+  /** True if Esc declined what a tool asks; otherwise it stops the turn. */
+  escape(): boolean {
+    if (!this.hasKeys || !(this.#prompt instanceof ElicitationPrompt)) return false;
+    this.#prompt.escape();
+    return true;
+  }
+
   render(width: number, most: number, style: Style): PromptView | undefined {
     return this.#prompt?.render(width, most, style);
   }
 
-  #promptFor(request: PermissionRequest): PermissionPrompt {
+  #promptFor(request: PermissionRequest | ElicitationRequest): PermissionPrompt | ElicitationPrompt {
+    return request.type === "permission_request" ? this.#permission(request) : this.#elicitation(request);
+  }
+
+  #elicitation(request: ElicitationRequest): ElicitationPrompt {
+    const { handle, onProblem } = this.#options;
+    return new ElicitationPrompt({
+      request,
+      onAnswer: async (answer) => {
+        try {
+          await handle.answer(request.requestId, answer);
+        } catch (error) {
+          onProblem(error);
+          throw error;
+        }
+      },
+    });
+  }
+
+  #permission(request: PermissionRequest): PermissionPrompt {
     const { handle, message, onProblem } = this.#options;
     return new PermissionPrompt({
       request,
