@@ -21,6 +21,10 @@ function words(view: SessionView): string {
   if (view.busy) {
     const asks = blocks.find((block) => block.kind === "tool" && block.permission?.question?.waits === true);
     if (asks?.kind === "tool") return `${unmistakableLine(asks.name)} asks for permission.`;
+    const question = blocks
+      .flatMap((block) => (block.kind === "tool" ? (block.elicitations ?? []) : []))
+      .find(({ waits }) => waits);
+    if (question !== undefined) return `${unmistakableLine(question.asked.server)} asks a question.`;
     if (last?.kind === "reasoning" && last.generating) return `Thinking: ${reasoningLabel(last)}`;
     return last?.kind === "tool" ? `Tool ${last.name}.` : "";
   }

@@ -18,6 +18,7 @@ import { compact } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
 import { useNow } from "../use-now.ts";
 import { useToggle } from "../use-toggle.ts";
+import { Asked, Elicitation } from "./elicitation.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Permission } from "./permission.tsx";
 
@@ -128,9 +129,16 @@ function Text({ block }: { readonly block: TextBlock }) {
 function Tool({ block, view }: { readonly block: ToolBlock; readonly view: SessionView }) {
   const [open, setOpen] = useToggle(view.handle.id, block.id);
   const question = block.permission?.question;
+  const asked = block.elicitations ?? [];
   const state =
     block.result?.status ??
-    (question !== undefined ? "asks for permission" : block.generating ? "running" : "not finished");
+    (asked.some(({ waits }) => waits)
+      ? "asks a question"
+      : question !== undefined
+        ? "asks for permission"
+        : block.generating
+          ? "running"
+          : "not finished");
   const time = block.result?.durationMs === undefined ? "" : ` · ${formatDuration(block.result.durationMs)}`;
   return (
     <>
@@ -151,6 +159,9 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
             <pre tabIndex={0}>{unmistakable(block.written)}</pre>
           </>
         )}
+        {asked.map((one) => (
+          <Asked key={one.requestId} question={one} />
+        ))}
         {block.progress === "" ? null : <pre tabIndex={0}>{block.progress}</pre>}
         {block.result === undefined ? null : (
           <>
@@ -173,6 +184,9 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
       {block.permission !== undefined && question?.waits === true ? (
         <Permission block={block} requestId={block.permission.requestId} question={question} view={view} />
       ) : null}
+      {asked.map((one) =>
+        one.waits ? <Elicitation key={one.requestId} question={one} view={view} /> : null,
+      )}
       {question?.waits === false ? (
         <p class="notice-line">
           This question was open when the turn was interrupted. Finish the turn to answer it.
