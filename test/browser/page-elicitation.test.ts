@@ -88,9 +88,10 @@ describePage(real, "the question of a running tool on the page", () => {
   });
 
   test("is in every tab; one declines, and both close it", async () => {
-    const { page, got, group, tab, errors } = await asked(form());
+    const opened = await asked(form());
+    const { page, got, group, errors } = opened;
     await group.waitFor();
-    const other = await tab();
+    const other = await opened.tab();
     await other
       .getByRole("group", { name: "Question of people" })
       .getByRole("button", { name: "Decline" })

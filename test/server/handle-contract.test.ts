@@ -6,9 +6,10 @@
 import { expect, test } from "vitest";
 
 import { diffRequests } from "../../src/base/api/index.ts";
-import { toLine } from "../../src/base/events/index.ts";
+import { type ElicitationAnswer, toLine } from "../../src/base/events/index.ts";
 import type { LoggedEvent, SessionEvent, SessionHandle, Turn } from "../../src/index.ts";
 import { isEphemeral } from "../../src/index.ts";
+import { askingTool, form } from "../contracts/elicit-fixture.ts";
 import { afterTest } from "../contracts/file-fixture.ts";
 import { anyTool, call, gate, say, think } from "../contracts/session-fixture.ts";
 import { comparable, spoken } from "./comparable.ts";
@@ -181,6 +182,36 @@ const SCENARIOS: readonly Scenario[] = [
         await handle.deny(id, "not today");
       }
       return [await codeOf(() => handle.approve(id)), await history(handle)];
+    },
+  },
+  {
+    name: "the question of a tool: answers that do not fit, one that does, and one that is too late",
+    options: () => ({
+      script: [{ output: [call("ask")] }, { output: [say("done")] }],
+      tools: [askingTool(form())],
+    }),
+    play: async (handle) => {
+      const codes: unknown[] = [];
+      const turn = handle.send("go");
+      for await (const event of turn) {
+        if (event.type !== "elicitation_request") continue;
+        const answers: readonly unknown[] = [
+          undefined,
+          {},
+          { action: "yes" },
+          { action: "accept", contents: {} },
+          { action: "accept", content: [] },
+          { action: "accept" },
+          { action: "accept", content: { name: "x", count: 99 } },
+          { action: "cancel", content: {} },
+          { action: "accept", content: { name: "x" } },
+          { action: "decline" },
+        ];
+        for (const answer of answers)
+          codes.push(await codeOf(() => handle.answer(event.requestId, answer as ElicitationAnswer)));
+      }
+      expect(codes.at(-2)).toBe("no error");
+      return [codes, (await turn.result()).text, await history(handle)];
     },
   },
   {

@@ -41,6 +41,7 @@ test("the client refuses unknown options of connect, open, list and every method
     (one) => one.retry(given({ form: 1 })),
     (one) => one.edit(1, "x", given({ abortSignal: 1 })),
     (one) => one.approve("pr", given({ hash: 1 })),
+    (one) => one.answer("el", given({ actoin: "accept" })),
     (one) => one.fork(given({ form: 1 })),
     (one) => one.compact(given({ keepTurn: 1 })),
     (one) => one.checkout(given({ too: 1 })),

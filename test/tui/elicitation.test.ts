@@ -1,9 +1,11 @@
 /** The question of a running tool on a real screen: fields one after another, a last line, and nothing before it. */
 
+import { readFileSync } from "node:fs";
+
 import { expect, test } from "vitest";
 
 import { ASK_STEPS, elicitTool, gotAnswers } from "../cli/elicit-tool.ts";
-import { emulatorOf, eventsOf, newPlace, onlyLog } from "../cli/harness.ts";
+import { emulatorOf, eventsOf, newPlace, onlyLog, treeOf } from "../cli/harness.ts";
 import { address, COUNT, form, NAME } from "../contracts/elicit-fixture.ts";
 import { KEYS, onScreen } from "./screen-harness.ts";
 
@@ -65,6 +67,23 @@ test("Esc declines without stopping the turn, and a message that was being typed
   await run.shows("❯ my message");
   await run.leave();
   expect(gotAnswers(place)).toEqual([{ action: "decline" }, { action: "cancel" }]);
+});
+
+test("half a value never becomes part of a message, of the history of messages or of what is printed at the end", async () => {
+  const { place, run } = await asked(form());
+  await run.shows("1 of 2: Your name");
+  run.press("half-a-value");
+  await run.shows("❯ half-a-value");
+  run.press(KEYS.controlC);
+  await run.shows("Stopping.");
+  await run.ready();
+  expect(run.screen).not.toContain("half-a-value");
+  expect(gotAnswers(place)).toEqual([{ action: "cancel" }]);
+  await run.leave();
+  expect(run.everything).not.toContain("half-a-value");
+  const files = treeOf(place.home).filter((file) => file.endsWith(".jsonl"));
+  expect(files.length).toBeGreaterThan(1);
+  for (const file of files) expect(readFileSync(file, "utf8")).not.toContain("half-a-value");
 });
 
 test("an address shows its real host, opens nothing, and control characters are shown", async () => {

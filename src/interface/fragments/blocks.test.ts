@@ -133,6 +133,37 @@ test("a call whose arguments were repaired shows what it runs with, and what the
   expect(calls()).toEqual([['{"n":1}', original]]);
 });
 
+test("the question of a tool waits only while its call runs in a live process, and keeps its answer", () => {
+  const log = new LogBuilder().user("run").respond({ items: [{ type: "call", callId: "c1" }] });
+  const base = { turn: log.turn, response: log.response, callId: "c1" };
+  const asked = { server: "s", message: "m", mode: "url", url: "https://a.example/" } as const;
+  const start = { type: "tool_start", ...base, tool: "look", idempotencyKey: "k" } as const;
+  const shown = (writerAlive: boolean): unknown =>
+    blocksOf(log.events, { writerAlive }).flatMap((block) =>
+      block.kind === "tool"
+        ? (block.elicitations ?? []).map((one) => [one.requestId, one.waits, one.action, one.by])
+        : [],
+    );
+  log.add(start);
+  log.add({ type: "elicitation_request", ...base, requestId: "a", ...asked });
+  expect(shown(true)).toEqual([["a", true, undefined, undefined]]);
+  expect(shown(false)).toEqual([["a", false, undefined, undefined]]);
+  log.add(start); // the call begins again after a crash
+  log.add({ type: "elicitation_request", ...base, requestId: "b", ...asked });
+  expect(shown(true)).toEqual([
+    ["a", false, undefined, undefined],
+    ["b", true, undefined, undefined],
+  ]);
+  log.add({ type: "elicitation_answer", ...base, requestId: "b", action: "decline", by: "policy" });
+  log.add({ type: "elicitation_request", ...base, requestId: "c", ...asked });
+  log.result("c1");
+  expect(shown(true)).toEqual([
+    ["a", false, undefined, undefined],
+    ["b", false, "decline", "policy"],
+    ["c", false, undefined, undefined],
+  ]);
+});
+
 test("a superseded attempt is marked, and its retry countdown is gone", async () => {
   const { live } = await play(["What is the weather in Paris?"], [CUT]);
   expect(live.some(({ type }) => type === "retry")).toBe(true);

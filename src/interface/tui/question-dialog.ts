@@ -1,6 +1,7 @@
 /**
  * The open question, and whether it or the message has the keyboard: whether a call may run, or what a running tool asks.
- * Text typed into a question that closes moves to the message.
+ * Text typed into a permission question that closes moves to the message. What was typed into a form never does: it was
+ * meant for a server, and a message goes to a model.
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";
@@ -35,9 +36,9 @@ export class QuestionDialog {
     return this.#prompt !== undefined && this.#answering;
   }
 
-  /** Text typed into the question and not yet submitted. */
+  /** Text typed into the question and not yet submitted that belongs to the message. */
   get typed(): string {
-    return this.#prompt?.typed ?? "";
+    return this.#prompt instanceof PermissionPrompt ? this.#prompt.typed : "";
   }
 
   /** Called after every change: opens a new question or closes the old one. */

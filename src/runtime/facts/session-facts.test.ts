@@ -198,6 +198,51 @@ test("a question that is asked again replaces the one a crash left open, and a r
   expect(factsOf(log.events).question?.requestId).toBe("other");
 });
 
+test("the questions of a tool are open until their answer, their call's end or new start, or the turn's end", () => {
+  const log = new LogBuilder().user("run").respond({
+    items: [
+      { type: "call", callId: "c1" },
+      { type: "call", callId: "c2" },
+    ],
+  });
+  const base = (callId: string, requestId: string) =>
+    ({ turn: log.turn, response: log.response, callId, requestId }) as const;
+  const ask = (callId: string, requestId: string): void =>
+    void log.add({
+      type: "elicitation_request",
+      ...base(callId, requestId),
+      server: "s",
+      message: "m",
+      mode: "url",
+      url: "https://a.example/",
+    });
+  const open = (): readonly string[] => factsOf(log.events).elicitations.map(({ requestId }) => requestId);
+  ask("c1", "a");
+  ask("c1", "b");
+  ask("c2", "c");
+  expect(open()).toEqual(["a", "b", "c"]);
+  log.add({ type: "elicitation_answer", ...base("c1", "a"), action: "decline", by: "person" });
+  expect(open()).toEqual(["b", "c"]);
+  log.result("c2");
+  expect(open()).toEqual(["b"]);
+  const { turn, response } = base("c1", "");
+  log.add({ type: "tool_start", turn, response, callId: "c1", tool: "look", idempotencyKey: "k" });
+  expect(open()).toEqual([]);
+  ask("c1", "d");
+  log.add({
+    type: "permission_request",
+    ...base("c1", "q"),
+    tool: "look",
+    access: "execute",
+    arguments: "{}",
+    argumentsHash: "",
+  });
+  expect(open()).toEqual([]);
+  ask("c1", "e");
+  log.endTurn();
+  expect(open()).toEqual([]);
+});
+
 test("adding events one by one equals adding all at once, and a repeated event counts once", () => {
   const log = new LogBuilder().user("a").respond({ usage }).endTurn().user("b").respond({ usage });
   const facts = new SessionFacts(() => 1);

@@ -88,6 +88,8 @@ const calls: readonly (readonly [string, (session: Session) => unknown, string])
   ["explain", (s) => s.explain({ request: 1.5 }), "request is 1.5"],
   ["checkout", (s) => s.checkout({ too: 1 } as never), 'did you mean "to"?'],
   ["approve", (s) => s.approve("pr", { argumentHash: "x" } as never), 'did you mean "argumentsHash"?'],
+  ["answer", (s) => s.answer("el", { actoin: "accept" } as never), 'did you mean "action"?'],
+  ["answer", (s) => s.answer("el", {} as never), "action is undefined"],
   ["truncateFrom", (s) => s.truncateFrom(1.5), "seq is 1.5"],
   ["setModel", (s) => s.setModel(42 as never), "model is 42: use a model, or the name of one"],
 ];

@@ -38,6 +38,7 @@ describe.each([
     await first.close();
     expect(() => first.send("too late")).toThrow(coded("log_closed"));
     await expect(first.allow("run_command")).rejects.toThrow(coded("log_closed"));
+    await expect(first.answer("el", { action: "decline" })).rejects.toThrow(coded("log_closed"));
     await expect(first.rename("too late")).rejects.toThrow(coded("log_closed"));
     expect(await first.cancel()).toBe(false);
     expect(second.writer).toBe("live");

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
+import { afterTest } from "../../../test/contracts/file-fixture.ts";
 import { type Settlement, settleInTime } from "./settle-in-time.ts";
 
 const LONG = 60_000;
@@ -119,6 +120,35 @@ test("a late failure is reported with its error", async () => {
   fail?.(error);
   await new Promise((done) => setImmediate(done));
   expect(late).toEqual([{ how: "threw", error }]);
+});
+
+test("the time limit rests while a person is asked, and what was left of it runs afterwards", async () => {
+  vi.useFakeTimers();
+  afterTest(() => vi.useRealTimers());
+  let answer: (() => void) | undefined;
+  const controller = new AbortController();
+  const seen: Settlement[] = [];
+  void settleInTime(
+    async (signal, paused) => {
+      await paused(() =>
+        Promise.all([
+          paused(async () => undefined), // one of two questions is answered at once
+          new Promise<void>((resolve) => {
+            answer = resolve;
+          }),
+        ]),
+      );
+      return untilStopped(signal);
+    },
+    { signal: controller.signal, timeoutMs: 1000, graceMs: 1000, onLate: () => undefined },
+  ).then((outcome) => seen.push(outcome));
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(seen).toEqual([]);
+  answer?.();
+  await vi.advanceTimersByTimeAsync(999);
+  expect(seen).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(seen).toEqual([{ how: "timed_out", stopped: true }]);
 });
 
 test("after a result neither the timeout nor an abort changes anything", async () => {
