@@ -107,12 +107,15 @@ export function meantCommand(line: ScannedLine, commands: CommandNames): Meant |
   if (VERBS.some(({ name }) => name === first)) return undefined;
   const outer = Object.keys(commands).map((name) => ({ name, said: name }));
   const inner = Object.entries(commands).flatMap(([name, within]) =>
-    within.map((one) => ({ name: one, said: `${name} ${one}` })),
+    within.filter((one) => !PROMPTS.has(one)).map((one) => ({ name: one, said: `${name} ${one}` })),
   );
   const alone = second === undefined || /^s_\w+$/.test(second);
   const meant = nearest(first, [...outer, ...VERBS, ...(alone ? inner : [])]);
   return meant === undefined ? undefined : { typed: first, meant };
 }
+
+/** Inner commands whose name alone is more likely meant for the model. */
+const PROMPTS: ReadonlySet<string> = new Set(["test"]);
 
 /** Not real commands: `asFlags` translates them to flags. */
 const VERBS = ["help", "version"].map((name) => ({ name, said: name }));

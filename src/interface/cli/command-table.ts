@@ -55,6 +55,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   },
   models: from(() => import("./commands/models.ts"), "modelsCommand"),
   config: from(() => import("./commands/config.ts"), "configCommand"),
+  mcp: from(() => import("./commands/mcp.ts"), "mcpCommand"),
   doctor: from(() => import("./commands/doctor.ts"), "doctorCommand"),
   completion: from(() => import("./commands/completion.ts"), "completionCommand"),
 };
@@ -63,6 +64,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
 const INNER: Readonly<Record<string, readonly string[]>> = {
   sessions: ["list", "show", "search", "rename", "rm", "path", "export", "import", "erase", "copy"],
   proxy: ["log", "show", "stats", "erase", "doctor"],
+  mcp: ["list", "add", "rm", "test", "login", "logout"],
   store: ["status", "verify", "prune", "restored"],
   tokens: ["add", "list", "rm"],
   config: ["list", "get", "set", "unset", "path", "schema", "trust"],
@@ -125,8 +127,8 @@ export const HELP_LINES: readonly HelpLine[] = [
   },
   {
     group: "Setup",
-    names: ["models", "config"],
-    about: "List providers and models; show and change settings",
+    names: ["models", "config", "mcp"],
+    about: "List models; show and change settings; add and test MCP servers",
   },
   {
     group: "Setup",

@@ -26,8 +26,8 @@ import {
   tellInstructions,
 } from "./instruction-text.ts";
 import { loadTools } from "./load-tools.ts";
-import { connectMcp } from "./mcp-connect.ts";
-import { mcpEntries, tellMcpProblems } from "./mcp-servers.ts";
+import { connectMcp } from "./mcp/connect.ts";
+import { mcpEntries, tellMcpProblems } from "./mcp/entries.ts";
 import { openStore, storeSecrets } from "./open-store.ts";
 import { AnswerFile } from "./output-files.ts";
 import { settingsWithTrust, tellProblem } from "./project-trust.ts";

@@ -12,6 +12,7 @@ import {
 } from "../../base/support/index.ts";
 import { type ConfigValues, isConfigName, keyOf, unknownSetting } from "./config-keys.ts";
 import { parseObject, readJsonFile } from "./json-file.ts";
+import { readMcpFile } from "./mcp-file.ts";
 import type { Complaint } from "./value-kinds.ts";
 
 const HINT = "; throughline config schema prints what is allowed";
@@ -64,8 +65,19 @@ export function changeConfigFile(
   const changed = withValue(object, path, value);
   const values = checked(file, changed);
   accept?.(values);
+  write(file, changed);
+}
+
+/** Changes or removes one entry of a `.mcp.json`. Other members of the file belong to other programs and stay. */
+export function changeMcpFile(file: string, name: string, value: unknown): void {
+  readMcpFile(file); // throws if it is no such file
+  const object = readJsonFile(file)?.object ?? {};
+  write(file, withValue(object, ["mcpServers", name], value));
+}
+
+function write(file: string, object: JsonObject): void {
   try {
-    replaceFile(file, `${JSON.stringify(changed, undefined, 2)}\n`, { makeFolder: true });
+    replaceFile(file, `${JSON.stringify(object, undefined, 2)}\n`, { makeFolder: true });
   } catch (error) {
     throw codedError("config_unwritable", `cannot write ${file}: ${messageOf(error)}`, error);
   }

@@ -1,6 +1,6 @@
 /** Configuration: paths, settings in layers, a project's own settings and instructions, and the user's trust decisions. */
 
-export { changeConfigFile, readConfigFile } from "./config-file.ts";
+export { changeConfigFile, changeMcpFile, readConfigFile } from "./config-file.ts";
 export {
   CONFIG_NAMES,
   type ConfigName,
@@ -18,7 +18,7 @@ export { type LoadedConfig, loadConfig, ownSetting, valueFromText } from "./load
 export { dataFolder, ledgerFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
 export { type McpSource, type NamedServer, readMcpFile } from "./mcp-file.ts";
 export { isIgnored, type ProjectPart, trustSubject } from "./project-part.ts";
-export { asError, projectConfigFile, type ProjectProblem } from "./project.ts";
+export { asError, projectConfigFile, projectMcpFile, type ProjectProblem } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
 export { type ProxyConfig, ROUTE_NAME } from "./proxy-kinds.ts";
 export { readHead } from "./read-plain-file.ts";

@@ -25,6 +25,7 @@ export const MCP_SERVERS: Kind<Readonly<Record<string, unknown>>> = {
           cwd: { type: "string" },
           url: { type: "string", description: "https, or http on this machine" },
           headers: TEXTS,
+          oauth: { ...TEXTS, description: "for a login: clientId, clientSecret, clientMetadataUrl, issuer" },
           enabled: { type: "boolean", default: true },
           timeoutMs: { type: "integer", minimum: 1 },
           tools: { type: "array", items: { type: "string" }, description: "only these tools" },

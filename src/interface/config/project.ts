@@ -127,7 +127,16 @@ function readNearest<T>(cwd: string, name: string, read: (file: string) => T | u
 
 /** Returns the file that `config set --project` changes: the existing one, or a new one at the root of the project. */
 export function projectConfigFile(cwd: string): string {
-  const found = nearest(cwd, PROJECT_CONFIG);
+  return fileToChange(cwd, PROJECT_CONFIG);
+}
+
+/** The same for `mcp add --project`. */
+export function projectMcpFile(cwd: string): string {
+  return fileToChange(cwd, PROJECT_MCP);
+}
+
+function fileToChange(cwd: string, name: string): string {
+  const found = nearest(cwd, name);
   if (found?.problem?.code === "project_file_outside") throw asError(found.problem);
-  return found?.file ?? join(foldersOf(cwd).at(-1) ?? cwd, PROJECT_CONFIG);
+  return found?.file ?? join(foldersOf(cwd).at(-1) ?? cwd, name);
 }

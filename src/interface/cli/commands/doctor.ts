@@ -6,7 +6,7 @@ import { codeOf } from "../../../base/support/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { checkEndpoints } from "../doctor/check-endpoints.ts";
-import { checkEntries } from "../doctor/check-entries.ts";
+import { checkEntries, checkServers } from "../doctor/check-entries.ts";
 import { checkFolder, checkSessions } from "../doctor/check-sessions.ts";
 import { checkKeys, checkProfiles, checkSettings, checkVersions } from "../doctor/check-settings.ts";
 import { checkStore } from "../doctor/check-store.ts";
@@ -26,7 +26,7 @@ export function doctorCommand(terminal: Terminal, finish: Finish): Command {
   return takesStore(
     new Command("doctor").description("Check settings, keys, endpoints, folders and sessions for problems"),
   )
-    .option("--offline", "do not contact any endpoint")
+    .option("--offline", "do not contact any endpoint or MCP server")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -53,7 +53,10 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   tell(settings);
   tell(await checkEntries(process.cwd()));
   tell(checkKeys(config));
-  if (flags.offline !== true) tell(await checkEndpoints(config, stopped.signal));
+  if (flags.offline !== true) {
+    tell(await checkServers(process.cwd(), stopped.signal));
+    tell(await checkEndpoints(config, stopped.signal));
+  }
   tell(checkProfiles(config));
   const store = await checkStore(flags);
   const folder = usableFolder();

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { loadConfig, recordTrust, trustFile, trustSubject } from "../config/index.ts";
-import { type McpEntries, mcpEntries } from "./mcp-servers.ts";
+import { loadConfig, recordTrust, trustFile, trustSubject } from "../../config/index.ts";
+import { type McpEntries, mcpEntries } from "./entries.ts";
 
 let folder = "";
 let root = "";

@@ -14,8 +14,8 @@ import {
   isObject,
   messageOf,
   unmistakableLine,
-} from "../../base/support/index.ts";
-import { isHttp, type McpServerConfig, parseServer } from "../../runtime/mcp/index.ts";
+} from "../../../base/support/index.ts";
+import { isHttp, type McpServerConfig, parseServer, sanitized } from "../../../runtime/mcp/index.ts";
 import {
   expandVariables,
   isIgnored,
@@ -23,9 +23,9 @@ import {
   type McpSource,
   type NamedServer,
   readMcpFile,
-} from "../config/index.ts";
-import { inertLine } from "./inert-text.ts";
-import type { Terminal } from "./terminal.ts";
+} from "../../config/index.ts";
+import { inertLine } from "../inert-text.ts";
+import type { Terminal } from "../terminal.ts";
 
 type Layer = McpSource["layer"];
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -87,14 +87,14 @@ export function mcpEntries(
     if (strongest === undefined) continue;
     const { source, value } = strongest;
     const { layer, file } = source;
-    const other = taken.get(sanitised(name));
+    const other = taken.get(sanitized(name));
     const made = other === undefined ? entryOf(name, value, source, env) : sameName(other);
     if ("problem" in made) {
       const told = `${file}: the MCP server ${quoted(name)} is left out: ${made.problem}`;
       problems.push({ name, file, code: made.code, message: told });
       continue;
     }
-    taken.set(sanitised(name), name);
+    taken.set(sanitized(name), name);
     for (const secret of made.secrets) secrets.add(secret);
     const { server, warnings } = made;
     const replaces = weaker.map((one) => ({ layer: one.source.layer, file: one.source.file }));
@@ -156,11 +156,6 @@ interface Refused {
 function sameName(other: string): Refused {
   const problem = `its tools would have the same names as those of ${quoted(other)}. Rename it`;
   return { problem, code: "mcp_server_repeated" };
-}
-
-/** Names of tools contain the name of their server in this form. */
-function sanitised(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/gu, "_");
 }
 
 interface Made {

@@ -7,10 +7,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
-import { readText, replaceFile } from "../../base/files/index.ts";
-import { isObject, numberOf, tryParseJson } from "../../base/support/index.ts";
-import type { EraMemory, McpServerConfig } from "../../runtime/mcp/index.ts";
-import { dataFolder } from "../config/index.ts";
+import { readText, replaceFile } from "../../../base/files/index.ts";
+import { isObject, numberOf, tryParseJson } from "../../../base/support/index.ts";
+import type { EraMemory, McpServerConfig } from "../../../runtime/mcp/index.ts";
+import { dataFolder } from "../../config/index.ts";
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
