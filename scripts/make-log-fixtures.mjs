@@ -29,6 +29,7 @@ import { endings } from "./log-fixtures/endings.mjs";
 import { healed } from "./log-fixtures/healed.mjs";
 import { histories } from "./log-fixtures/histories.mjs";
 import { inputs } from "./log-fixtures/inputs.mjs";
+import { mcp } from "./log-fixtures/mcp.mjs";
 import { serverTools } from "./log-fixtures/server-tools.mjs";
 import { vendors } from "./log-fixtures/vendors.mjs";
 
@@ -39,7 +40,16 @@ if (existsSync(out)) {
   process.exit(1);
 }
 
-const recipes = { ...dialects, ...histories, ...healed, ...endings, ...inputs, ...serverTools, ...vendors };
+const recipes = {
+  ...dialects,
+  ...histories,
+  ...healed,
+  ...endings,
+  ...inputs,
+  ...serverTools,
+  ...vendors,
+  ...mcp,
+};
 const earlier = readdirSync(dirname(out), { recursive: true }).map((path) => basename(path, ".jsonl"));
 const isNew = ([name]) => !earlier.includes(name);
 
