@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { McpOAuth } from "../../src/runtime/mcp/index.ts";
+import { McpOAuth } from "../../src/runtime/mcp/loaded.ts";
 import { LOGIN_MS } from "../../src/runtime/mcp/oauth/authorize.ts";
 import { MAX_ANSWER_BYTES, MAX_ANSWER_MS } from "../../src/runtime/mcp/oauth/bounded-fetch.ts";
 import { failureOf, follow, loginFixture } from "./support/login-fixture.ts";

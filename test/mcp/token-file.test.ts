@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { TokenFile } from "../../src/runtime/mcp/index.ts";
+import { TokenFile } from "../../src/runtime/mcp/loaded.ts";
 import { failureOf, loginFixture, temporaryFolder } from "./support/login-fixture.ts";
 
 const LOGIN = {

@@ -75,7 +75,7 @@ export {
   type OptionChecks,
   shown,
 } from "./options.ts";
-export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
+export { isSendableToolName, sendableToolName, toolNamePart } from "./sendable-tool-name.ts";
 export { readProblem } from "./read-problem.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";

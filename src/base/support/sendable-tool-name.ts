@@ -20,6 +20,11 @@ export function isSendableToolName(name: string): boolean {
   return SENDABLE.test(name);
 }
 
+/** Every character that no API takes becomes `_`. Different names can become the same. */
+export function toolNamePart(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+}
+
 /**
  * Returns a sendable name unchanged. Any other keeps its readable part plus a hash of the whole name: always the same,
  * different for every name, and never the name of a declared tool.

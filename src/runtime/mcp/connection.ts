@@ -18,7 +18,7 @@ import { outcomeOf } from "./call-result.ts";
 import { elicit } from "./elicitation.ts";
 import { type Lost, lostOutcome } from "./lost-call.ts";
 import type { OpenedClient, OpenOptions } from "./open-client.ts";
-import { isHttp, type McpServerConfig } from "./server-config.ts";
+import type { McpServerConfig } from "./server-config.ts";
 import { type McpToolDefinition, type ReadTools, readTools, serverText } from "./tool-definition.ts";
 
 /** What the connections of one agent share. */
@@ -95,8 +95,8 @@ export class Connection {
     const state = this.#state;
     const base = {
       name,
-      transport: isHttp(server) ? ("http" as const) : ("stdio" as const),
-      target: isHttp(server) ? new URL(server.url).origin : server.command,
+      transport: "url" in server ? ("http" as const) : ("stdio" as const),
+      target: "url" in server ? new URL(server.url).origin : server.command,
       tools: this.#read?.tools.length ?? 0,
       leftOut: this.#read?.problems ?? [],
       era: this.#era,

@@ -1,22 +1,27 @@
-/** Tools of MCP servers: how a server is reached, its connection, its tools, and their calls. */
+/**
+ * Tools of MCP servers: how a server is reached, its connection, its tools, and their calls. A program without servers
+ * loads only this file and the form of an entry; the rest is loaded by `mcpTools` and `loadMcp`.
+ */
+
+import type * as Loaded from "./loaded.ts";
 
 export type { ConnectionHost, EraMemory } from "./connection.ts";
-export { McpSource, mcpSource, type McpSourceParts } from "./mcp-source.ts";
+export type { McpSource, McpSourceParts } from "./mcp-source.ts";
 export { mcpTools, type McpToolsOptions } from "./mcp-tools.ts";
-export {
-  type LoginOptions,
-  type LogoutResult,
+export type {
+  LoginOptions,
+  LogoutResult,
   McpOAuth,
-  type McpOAuthOptions,
-  type OAuthClientOptions,
+  McpOAuthOptions,
+  OAuthClientOptions,
   TokenFile,
 } from "./oauth/index.ts";
 export {
   type HttpServer,
-  isHttp,
   type McpServerConfig,
   type ParsedServer,
   parseServer,
   type StdioServer,
 } from "./server-config.ts";
-export { sanitized } from "./tool-names.ts";
+
+export const loadMcp = (): Promise<typeof Loaded> => import("./loaded.ts");

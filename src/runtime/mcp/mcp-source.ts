@@ -18,7 +18,7 @@ import { Connection, type ConnectionHost } from "./connection.ts";
 import { declaredTool, mcpTool } from "./mcp-tool.ts";
 import { promptOf, promptsOf } from "./prompts.ts";
 import { resourceTools } from "./resource-tools.ts";
-import { isHttp, type McpServerConfig } from "./server-config.ts";
+import type { McpServerConfig } from "./server-config.ts";
 import { toolNames } from "./tool-names.ts";
 
 /** How long the first request waits for all servers together. */
@@ -207,7 +207,7 @@ export function mcpSource({ servers, host, secrets = () => [], only }: McpSource
 
 /** Values that a tool might print and no log should hold. */
 function secretsOf(server: McpServerConfig): readonly string[] {
-  const values = isHttp(server) ? server.headers : server.env;
+  const values = "url" in server ? server.headers : server.env;
   return Object.values(values ?? {})
     .flatMap((value) => [value, value.replace(/^Bearer /, "")])
     .filter((value) => value.length >= 8);

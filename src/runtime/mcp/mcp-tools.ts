@@ -8,10 +8,10 @@ import {
   codedError,
   type OptionChecks,
   systemClock,
+  toolNamePart,
 } from "../../base/support/index.ts";
 import type { McpTools } from "../tools/index.ts";
 import { type McpServerConfig, parseServer } from "./server-config.ts";
-import { sanitized } from "./tool-names.ts";
 
 /** Options of `mcpTools`. */
 export interface McpToolsOptions {
@@ -53,7 +53,7 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   const servers = checkedServers(options.servers);
   const { cwd = process.cwd(), fetch } = options;
   // Loaded here: a program without MCP servers loads nothing of this.
-  const { mcpSource } = await import("./mcp-source.ts");
+  const { mcpSource } = await import("./loaded.ts");
   const source = mcpSource({ servers, host: { cwd, clock: systemClock, fetch } });
   await source.ready();
   return source;
@@ -67,13 +67,13 @@ function checkedServers(given: Readonly<Record<string, unknown>>): Readonly<Reco
     const wrong = problem ?? warnings[0];
     if (server === undefined || wrong !== undefined)
       throw codedError("options_invalid", `mcpTools: servers.${name}: ${wrong ?? "use an object"}`);
-    const other = names.get(sanitized(name));
+    const other = names.get(toolNamePart(name));
     if (other !== undefined)
       throw codedError(
         "options_invalid",
         `mcpTools: the servers "${other}" and "${name}" have the same name for models: rename one`,
       );
-    names.set(sanitized(name), name);
+    names.set(toolNamePart(name), name);
     servers[name] = server;
   }
   return servers;

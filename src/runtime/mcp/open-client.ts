@@ -18,7 +18,7 @@ import type { FetchLike } from "./bounded-answer.ts";
 import { CUT_OFF, HttpTransport } from "./http-transport.ts";
 import type { Lost } from "./lost-call.ts";
 import type { McpOAuth } from "./oauth/index.ts";
-import { isHttp, type McpServerConfig } from "./server-config.ts";
+import type { McpServerConfig } from "./server-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 /** A legacy server may stay mute when it is asked which era it speaks. */
@@ -143,9 +143,10 @@ async function connectOnce(
   legacy: boolean,
 ): Promise<OpenedClient> {
   const { authProvider, fetch, signal, timeoutMs } = options;
-  const transport = isHttp(server)
-    ? new HttpTransport(server, { authProvider, fetch })
-    : new StdioTransport(server, server.cwd ?? options.cwd);
+  const transport =
+    "url" in server
+      ? new HttpTransport(server, { authProvider, fetch })
+      : new StdioTransport(server, server.cwd ?? options.cwd);
   const client = new Client(
     { name: "throughline", version: VERSION },
     {

@@ -149,10 +149,6 @@ function refused(problem: string, warnings: readonly string[] = []): ParsedServe
   return { problem, warnings };
 }
 
-export function isHttp(server: McpServerConfig): server is HttpServer {
-  return "url" in server;
-}
-
 /** A key in a header would go to anybody on the way if it were sent unencrypted. */
 function urlProblem(address: string): string | undefined {
   if (!URL.canParse(address)) return "use an address such as https://example.com/mcp";

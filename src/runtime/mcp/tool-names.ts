@@ -6,15 +6,12 @@
 
 import { createHash } from "node:crypto";
 
+import { toolNamePart } from "../../base/support/index.ts";
+
 /** The limit of the strictest API. */
 const MAX_NAME = 64;
 const SERVER_LENGTH = 12;
 const HASH_LENGTH = 8;
-
-/** Every character that no API takes becomes `_`. */
-export function sanitized(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/g, "_");
-}
 
 /** Returns the name of each tool of one server, in the given order. Equal tools get equal names. */
 export function toolNames(server: string, tools: readonly string[]): readonly string[] {
@@ -33,7 +30,7 @@ export function toolNames(server: string, tools: readonly string[]): readonly st
 
 /** Undefined if the name is too long, or could be that of another server's tool. */
 function plainName(server: string, tool: string): string | undefined {
-  const [first, second] = [sanitized(server), sanitized(tool)];
+  const [first, second] = [toolNamePart(server), toolNamePart(tool)];
   const name = `mcp__${first}__${second}`;
   const isClear = !first.includes("__") && !first.endsWith("_") && second !== "";
   return isClear && name.length <= MAX_NAME ? name : undefined;
@@ -42,7 +39,7 @@ function plainName(server: string, tool: string): string | undefined {
 /** Keeps the end of the tool's name, where tools differ. */
 function hashedName(server: string, tool: string): string {
   const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, HASH_LENGTH);
-  const head = `mcp__${sanitized(server).slice(0, SERVER_LENGTH)}__`;
+  const head = `mcp__${toolNamePart(server).slice(0, SERVER_LENGTH)}__`;
   const room = MAX_NAME - head.length - HASH_LENGTH - 1;
-  return `${head}${sanitized(tool).slice(-room)}_${hash}`;
+  return `${head}${toolNamePart(tool).slice(-room)}_${hash}`;
 }

@@ -10,7 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Clock } from "../../../src/base/support/index.ts";
-import { McpOAuth, McpSource, type OAuthClientOptions, TokenFile } from "../../../src/runtime/mcp/index.ts";
+import type { OAuthClientOptions } from "../../../src/runtime/mcp/index.ts";
+import { McpOAuth, McpSource, TokenFile } from "../../../src/runtime/mcp/loaded.ts";
 import type { Tool, ToolOutcome } from "../../../src/runtime/tools/index.ts";
 import { afterTest } from "../../support/clean-up.ts";
 import { type Authorization, startAuthorization } from "./authorization-server.ts";

@@ -1,7 +1,7 @@
 /** `mcp add` and `mcp rm`: change the user's settings, or the project's `.mcp.json`. */
 
-import { codedError, didYouMean, isObject } from "../../../base/support/index.ts";
-import { parseServer, sanitized } from "../../../runtime/mcp/index.ts";
+import { codedError, didYouMean, isObject, toolNamePart } from "../../../base/support/index.ts";
+import { parseServer } from "../../../runtime/mcp/index.ts";
 import {
   changeConfigFile,
   changeMcpFile,
@@ -38,7 +38,7 @@ export function addServer(
   const isProject = flags.project === true;
   const file = fileOf(isProject);
   const names = namesIn(file, isProject);
-  const same = names.find((one) => sanitized(one) === sanitized(name));
+  const same = names.find((one) => toolNamePart(one) === toolNamePart(name));
   if (same !== undefined && (flags.force !== true || same !== name))
     throw codedError(
       "mcp_server_repeated",

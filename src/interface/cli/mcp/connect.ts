@@ -6,7 +6,7 @@
 import { join } from "node:path";
 
 import { systemClock } from "../../../base/support/index.ts";
-import type { McpOAuth, McpSource } from "../../../runtime/mcp/index.ts";
+import { loadMcp, type McpOAuth, type McpSource } from "../../../runtime/mcp/index.ts";
 import { dataFolder } from "../../config/index.ts";
 import { atEnd } from "../at-end.ts";
 import type { McpEntry } from "./entries.ts";
@@ -38,7 +38,7 @@ export async function connectMcp(
 }
 
 async function connect(entries: readonly Reached[], { cwd, only }: ConnectOptions): Promise<McpSource> {
-  const { mcpSource } = await import("../../../runtime/mcp/index.ts");
+  const { mcpSource } = await loadMcp();
   const { eraMemory } = await import("./eras.ts");
   const own = new Map<string, McpOAuth>();
   for (const entry of entries) {
@@ -64,7 +64,7 @@ export async function loginAt({ name, server }: Reached): Promise<McpOAuth | und
   const key = JSON.stringify([name, server.url, server.oauth]);
   const known = logins.get(key);
   if (known !== undefined) return known;
-  const mcp = await import("../../../runtime/mcp/index.ts");
+  const mcp = await loadMcp();
   const tokens = new mcp.TokenFile(join(dataFolder(), "mcp-logins.json"));
   const made = new mcp.McpOAuth({ name, url: server.url, tokens, client: server.oauth });
   logins.set(key, made);

@@ -13,9 +13,10 @@ import {
   type ErrorCode,
   isObject,
   messageOf,
+  toolNamePart,
   unmistakableLine,
 } from "../../../base/support/index.ts";
-import { isHttp, type McpServerConfig, parseServer, sanitized } from "../../../runtime/mcp/index.ts";
+import { type McpServerConfig, parseServer } from "../../../runtime/mcp/index.ts";
 import {
   expandVariables,
   isIgnored,
@@ -87,14 +88,14 @@ export function mcpEntries(
     if (strongest === undefined) continue;
     const { source, value } = strongest;
     const { layer, file } = source;
-    const other = taken.get(sanitized(name));
+    const other = taken.get(toolNamePart(name));
     const made = other === undefined ? entryOf(name, value, source, env) : sameName(other);
     if ("problem" in made) {
       const told = `${file}: the MCP server ${quoted(name)} is left out: ${made.problem}`;
       problems.push({ name, file, code: made.code, message: told });
       continue;
     }
-    taken.set(sanitized(name), name);
+    taken.set(toolNamePart(name), name);
     for (const secret of made.secrets) secrets.add(secret);
     const { server, warnings } = made;
     const replaces = weaker.map((one) => ({ layer: one.source.layer, file: one.source.file }));
@@ -187,10 +188,9 @@ function entryOf(name: string, value: unknown, source: McpSource, env: Variables
     !ofUser && server.trust === true
       ? [...warnings, "trust is ignored: only your own files can set it"]
       : warnings;
-  const placed: McpServerConfig = isHttp(server)
-    ? server
-    : { ...server, cwd: resolve(source.folder, server.cwd ?? ".") };
-  const values = Object.values((isHttp(server) ? server.headers : server.env) ?? {});
+  const placed: McpServerConfig =
+    "url" in server ? server : { ...server, cwd: resolve(source.folder, server.cwd ?? ".") };
+  const values = Object.values(("url" in server ? server.headers : server.env) ?? {});
   return {
     server: ofUser ? placed : { ...placed, trust: undefined },
     warnings: odd,

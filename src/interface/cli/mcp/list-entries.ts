@@ -1,7 +1,7 @@
 /** `mcp list`: every entry of every file, and what becomes of it. Nothing is started. */
 
 import { unmistakableLine } from "../../../base/support/index.ts";
-import { isHttp, type McpServerConfig } from "../../../runtime/mcp/index.ts";
+import type { McpServerConfig } from "../../../runtime/mcp/index.ts";
 import { inertLine } from "../inert-text.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import type { McpEntry } from "./entries.ts";
@@ -33,19 +33,20 @@ export function listServers(
 
 /** The exact program and arguments, or the address. Variables and headers may hold keys and are not shown. */
 export function targetOf(server: McpServerConfig): string {
-  const words = isHttp(server) ? [server.url] : [server.command, ...(server.args ?? [])];
+  const words = "url" in server ? [server.url] : [server.command, ...(server.args ?? [])];
   return words.map((word) => unmistakableLine(/\s|^$/.test(word) ? JSON.stringify(word) : word)).join(" ");
 }
 
 function forJson({ name, server, layer, file, warnings, replaces }: McpEntry): object {
   const { enabled = true, tools = null, timeoutMs = null, trust = false } = server;
-  const reached = isHttp(server)
-    ? { url: server.url, headers: Object.keys(server.headers ?? {}) }
-    : {
-        command: server.command,
-        args: server.args ?? [],
-        cwd: server.cwd,
-        env: Object.keys(server.env ?? {}),
-      };
+  const reached =
+    "url" in server
+      ? { url: server.url, headers: Object.keys(server.headers ?? {}) }
+      : {
+          command: server.command,
+          args: server.args ?? [],
+          cwd: server.cwd,
+          env: Object.keys(server.env ?? {}),
+        };
   return { name, enabled, ...reached, tools, timeoutMs, trust, layer, file, replaces, warnings };
 }
