@@ -164,6 +164,8 @@ export class Connection {
 
   /** The client, connected again if need be. Undefined if that fails. Reads may use it as well as calls. */
   async #connected(signal: AbortSignal): Promise<OpenedClient | undefined> {
+    // A call to a process that has exited would be lost, although nothing can have run it.
+    await this.client?.settled();
     if (this.client === undefined && this.#state.name !== "closed") {
       if (this.#connecting === undefined && !this.#mayRestart()) return undefined;
       await untilAborted(this.connect(), signal);

@@ -116,6 +116,11 @@ export class OpenedClient {
     return { ...(await this.#client.getPrompt({ name, arguments: { ...given } }, { timeout: LIST_MS })) };
   }
 
+  /** Resolves at once, unless the process of the server has just exited: then when that is known to be the end. */
+  async settled(): Promise<void> {
+    if (this.#transport instanceof StdioTransport) await this.#transport.settled();
+  }
+
   close(): Promise<void> {
     return this.#client.close();
   }
@@ -209,6 +214,11 @@ export function connectProblem(error: unknown): string {
     return "it did not answer in time";
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
     return "it ended before it answered";
+  if (
+    error instanceof Error &&
+    (/^\$?ZodError$/.test(error.name) || error.message.startsWith("Invalid result for "))
+  )
+    return "its answer is not a message of the protocol";
   const code = systemCode(error);
   if (code === "ENOENT") return "there is no such program";
   if (code === "EACCES") return "the program may not be run";

@@ -48,6 +48,7 @@ export class StdioTransport implements Transport {
   #closing: Promise<void> | undefined;
   #problem: string | undefined;
   #untrack: (() => void) | undefined;
+  #exit: Promise<void> | undefined;
 
   constructor(server: StdioServer, cwd: string) {
     this.#server = server;
@@ -87,7 +88,9 @@ export class StdioTransport implements Transport {
     });
     child.stderr.on("error", () => undefined);
     child.once("close", () => this.#ended());
-    child.once("exit", () => void this.#exited(child));
+    child.once("exit", () => {
+      this.#exit = this.#exited(child);
+    });
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", reject);
@@ -108,6 +111,11 @@ export class StdioTransport implements Transport {
         error === null || error === undefined ? resolve() : reject(error),
       );
     });
+  }
+
+  /** If the process has exited: resolves when it is known whether the connection has ended with it. */
+  async settled(): Promise<void> {
+    await this.#exit;
   }
 
   close(): Promise<void> {
