@@ -7,19 +7,24 @@ const TOO_LARGE = `it sent an answer of more than ${MAX_BYTES / 1024 / 1024} MiB
 /** Answers that cannot have a body. */
 const EMPTY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
-export function boundedAnswer(inner: FetchLike, onTooLarge: (problem: string) => void): FetchLike {
+export interface AnswerListener {
+  /** An answer is larger than the limit, and was cut off. */
+  onTooLarge(problem: string): void;
+  /** The request with this id is answered by a stream of events. */
+  onStream(id: unknown): void;
+}
+
+export function boundedAnswer(inner: FetchLike, listener: AnswerListener): FetchLike {
   return async (url, init) => {
     const response = await inner(url, init);
-    if (
-      init?.method === "POST" &&
-      (response.status === 202 || response.status === 204) &&
-      isRequest(init.body)
-    )
+    const id = init?.method === "POST" ? requestId(init.body) : undefined;
+    if (id !== undefined && (response.status === 202 || response.status === 204))
       throw new Error("the server accepted the request and gave no answer");
     const { body, status } = response;
     if (body === null || EMPTY.has(status)) return response;
     const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
-    const limited = body.pipeThrough(limiter(isStream, onTooLarge));
+    if (isStream && id !== undefined) listener.onStream(id);
+    const limited = body.pipeThrough(limiter(isStream, (problem) => listener.onTooLarge(problem)));
     return new Response(limited, { status, statusText: response.statusText, headers: response.headers });
   };
 }
@@ -56,8 +61,9 @@ function endOfEvent(chunk: Uint8Array): number {
   return -1;
 }
 
-function isRequest(body: unknown): boolean {
-  if (typeof body !== "string") return false;
+/** Undefined for a notification or an answer. */
+function requestId(body: unknown): unknown {
+  if (typeof body !== "string") return undefined;
   const message = JSON.parse(body) as { readonly id?: unknown; readonly method?: unknown };
-  return message.id !== undefined && message.method !== undefined;
+  return message.method === undefined ? undefined : message.id;
 }

@@ -7,6 +7,7 @@
 import {
   type AuthProvider,
   type JSONRPCMessage,
+  type RequestId,
   StreamableHTTPClientTransport,
   type Transport,
   type TransportSendOptions,
@@ -26,6 +27,9 @@ const RECONNECTION = {
   maxRetries: 3,
 };
 
+/** A server may say when to come back for the rest of an answer, but not in a month. */
+const LATEST_RETURN_MS = 5000;
+
 export interface HttpTransportOptions {
   readonly authProvider?: AuthProvider | undefined;
   readonly fetch?: FetchLike | undefined;
@@ -40,6 +44,8 @@ export class HttpTransport implements Transport {
   onmessage?: Transport["onmessage"];
   /** Requests without an answer. */
   readonly #open = new Set<unknown>();
+  /** Those of them whose answer is a stream. */
+  readonly #streams = new Set<unknown>();
   #problem: string | undefined;
 
   constructor(
@@ -49,8 +55,15 @@ export class HttpTransport implements Transport {
     this.inner = new StreamableHTTPClientTransport(new URL(url), {
       ...(headers === undefined ? {} : { requestInit: { headers } }),
       ...(authProvider === undefined ? {} : { authProvider }),
-      fetch: boundedAnswer(asked, (problem) => (this.#problem = problem)),
+      fetch: boundedAnswer(asked, {
+        onTooLarge: (problem) => (this.#problem = problem),
+        onStream: (id) => this.#streams.add(id),
+      }),
       reconnectionOptions: RECONNECTION,
+      reconnectionScheduler: (reconnect, delay) => {
+        const timer = setTimeout(reconnect, Math.min(delay, LATEST_RETURN_MS));
+        return () => clearTimeout(timer);
+      },
     });
     Object.assign(this.inner, {
       onclose: () => this.onclose?.(),
@@ -81,15 +94,22 @@ export class HttpTransport implements Transport {
     if (!("method" in message) || !("id" in message)) return this.inner.send(message, given(options));
     const { id } = message;
     this.#open.add(id);
-    return this.inner.send(message, {
+    const isProbe = options.onRequestStreamEnd !== undefined;
+    await this.inner.send(message, {
       ...given(options),
       onRequestStreamEnd: () => {
         options.onRequestStreamEnd?.();
-        if (!this.#open.delete(id) || options.onRequestStreamEnd !== undefined) return;
-        const why = this.#problem ?? "the connection ended before the answer";
-        this.onmessage?.({ jsonrpc: "2.0", id, error: { code: CUT_OFF, message: why } });
+        if (!isProbe) this.#cutOff(id, "the connection ended before the answer");
       },
     });
+    // An answer that is no stream has been read by now.
+    if (!isProbe && !this.#streams.has(id)) this.#cutOff(id, "its answer was not to this request");
+  }
+
+  #cutOff(id: RequestId, why: string): void {
+    if (!this.#open.delete(id)) return;
+    this.#streams.delete(id);
+    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: CUT_OFF, message: this.#problem ?? why } });
   }
 
   /** Ends the server's session too, where it has one, but does not wait long for it. */
@@ -104,7 +124,10 @@ export class HttpTransport implements Transport {
   }
 
   #take(message: JSONRPCMessage): void {
-    if (!("method" in message) && "id" in message) this.#open.delete(message.id);
+    if (!("method" in message) && "id" in message) {
+      this.#open.delete(message.id);
+      this.#streams.delete(message.id);
+    }
     this.onmessage?.(this.tap.incoming(message));
   }
 }
