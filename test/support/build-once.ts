@@ -33,6 +33,7 @@ const CHILDREN = {
   "follow-child": "test/contracts/follow-child.ts",
   "hold-lock": "test/contracts/hold-lock.ts",
   "killed-child": "test/exhaustive/killed-child.ts",
+  "mcp-child": "test/mcp/mcp-child.ts",
   "mcp-login-child": "test/mcp/support/mcp-login-child.ts",
   "proxy-child": "test/proxy/support/proxy-child.ts",
   "session-child": "test/crash/session-child.ts",

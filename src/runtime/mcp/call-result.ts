@@ -9,6 +9,7 @@ import {
   stringOf,
 } from "../../base/support/index.ts";
 import { jsonSchemaValidator, type OutcomeImage, type ToolOutcome, toolOutcome } from "../tools/index.ts";
+import { withoutPatterns } from "./without-patterns.ts";
 
 /** More parts than this are counted, not read. */
 const MOST_PARTS = 1000;
@@ -95,7 +96,7 @@ function sizeOf(base64: string): string {
 function misfitOf(structured: unknown, schema: JsonObject): string | undefined {
   if (structured === undefined) return "it has no structured content";
   try {
-    const verdict = jsonSchemaValidator(schema)(structured);
+    const verdict = jsonSchemaValidator(withoutPatterns(schema))(structured);
     return verdict.ok ? undefined : inertLine(verdict.message, 500);
   } catch (error) {
     return `the schema cannot be used: ${inertLine(messageOf(error), 200)}`;

@@ -5,6 +5,7 @@
  */
 
 import { arrayOf, isObject, type JsonObject } from "../../base/support/index.ts";
+import { isTooDeep } from "./tool-definition.ts";
 
 interface Message {
   readonly id?: unknown;
@@ -56,8 +57,12 @@ export class ListTap {
     }
     this.#listed.set(name, tool);
     const { inputSchema } = tool;
+    // The package walks through the properties. One that nests too deeply would fail the whole list.
     const isPlain =
-      isObject(inputSchema) && inputSchema["type"] === "object" && isObject(inputSchema["properties"]);
+      isObject(inputSchema) &&
+      inputSchema["type"] === "object" &&
+      isObject(inputSchema["properties"]) &&
+      !isTooDeep(inputSchema["properties"]);
     return [
       {
         name,

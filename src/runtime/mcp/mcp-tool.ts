@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../../base/support/index.ts";
 import { isStrictSchema, jsonSchemaValidator, type Tool } from "../tools/index.ts";
 import type { Connection } from "./connection.ts";
 import type { McpToolDefinition } from "./tool-definition.ts";
+import { withoutPatterns } from "./without-patterns.ts";
 
 /** `trust`: the user believes what the server says of its tools. Nobody else does. */
 export function mcpTool(name: string, definition: McpToolDefinition, connection: Connection): Tool {
@@ -34,7 +35,7 @@ function made(spec: ToolSpec, tool: string, connection: Connection): Tool {
     idempotent: false,
     mcp: { server: connection.name, tool },
     validate: async (input) => {
-      check ??= jsonSchemaValidator(parameters);
+      check ??= jsonSchemaValidator(withoutPatterns(parameters));
       const verdict = check(input);
       return verdict.ok ? { ok: true, value: input } : verdict;
     },

@@ -95,7 +95,7 @@ function readTool(name: string, raw: JsonObject): McpToolDefinition | string {
     return {
       tool: name,
       title: title === undefined ? undefined : inertLine(title, 200),
-      description: text === "" ? (title === undefined ? name : inertLine(title, 200)) : text,
+      description: text === "" ? inertLine(title ?? name, 200) : text,
       parameters,
       wrapped,
       outputSchema:
@@ -139,9 +139,14 @@ function wrappedSchema({ $defs, definitions, $schema: _schema, ...input }: JsonO
 }
 
 function sizeProblem(schema: JsonObject): string | undefined {
-  if (depthOf(schema) > MOST.depth) return `its schema nests deeper than ${MOST.depth} levels`;
+  if (isTooDeep(schema)) return `its schema nests deeper than ${MOST.depth} levels`;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > MOST.schemaBytes ? `its schema is larger than ${MOST.schemaBytes} bytes` : undefined;
+}
+
+/** Whether anything that walks through the value by itself could exhaust the stack. */
+export function isTooDeep(value: unknown): boolean {
+  return depthOf(value) > MOST.depth;
 }
 
 /** Stops as soon as the limit is passed, so that a hostile schema cannot exhaust the stack. */
