@@ -37,8 +37,8 @@ const YAML = join(
  */
 const reachesAll = {
   name: "reaches-all",
-  setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]runtime[\\/]mcp[\\/](?:loaded|open-client)\.ts$/ }, ({ path }) => ({
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/]runtime[\\/]mcp[\\/](?:loaded|open-client)\.ts$/ }, ({ path }) => ({
       contents: `${readFileSync(path, "utf8")}\nexport * from "../../inspect.ts";\nexport * from "../../proxy/relay/index.ts";\n`,
       loader: "ts",
     }));

@@ -30,6 +30,8 @@ const MUTE = ["-e", "process.stdin.resume().on('end', () => process.exit())"];
 const settingsOf = (place: Place): unknown =>
   JSON.parse(readFileSync(join(place.home, "config.json"), "utf8"));
 
+const config = (servers: object): string => JSON.stringify({ mcpServers: servers });
+
 /** The processes whose command line contains the text. */
 function processesWith(text: string): readonly string[] {
   return readdirSync("/proc")
@@ -169,7 +171,6 @@ describe("mcp test", () => {
 });
 
 describe("a run with MCP servers", () => {
-  const config = (servers: object): string => JSON.stringify({ mcpServers: servers });
   const every = { command: process.execPath, args: [EVERYTHING, "stdio"] };
 
   test("the model calls a tool of a server; broken entries and servers are named and stop nothing", async () => {

@@ -14,7 +14,8 @@ import {
   type Session,
   type Store,
 } from "../../src/index.ts";
-import { type McpServerConfig, mcpSource, type EraMemory } from "../../src/runtime/mcp/index.ts";
+import type { EraMemory, McpServerConfig } from "../../src/runtime/mcp/index.ts";
+import { mcpSource } from "../../src/runtime/mcp/loaded.ts";
 import type { ToolContext, ToolOutcome, ToolSource } from "../../src/runtime/tools/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { KEY, type ScriptStep } from "../contracts/session-fixture.ts";
