@@ -16,6 +16,9 @@ import {
   type ForkOptions,
   type HandleSendOptions,
   type Input,
+  type McpPrompt,
+  type McpPromptMessage,
+  type McpServerView,
   type ModelView,
   type RebuiltRequest,
   type RequestPreview,
@@ -222,6 +225,31 @@ export class RemoteSession implements SessionHandle {
   async fork(options: ForkOptions = {}): Promise<SessionHandle> {
     checkHandleOptions("fork", options);
     return new RemoteSession(this.#http, await this.#http.post<SessionState>(`${this.#path}/fork`, options));
+  }
+
+  async mcpServers(): Promise<readonly McpServerView[]> {
+    return (await this.#http.get<{ readonly servers: readonly McpServerView[] }>(`${this.#path}/mcp`))
+      .servers;
+  }
+
+  async reconnectMcp(server?: string): Promise<readonly McpServerView[]> {
+    const path = `${this.#path}/mcp/reconnect`;
+    return (await this.#http.post<{ readonly servers: readonly McpServerView[] }>(path, { server })).servers;
+  }
+
+  async mcpPrompts(): Promise<readonly McpPrompt[]> {
+    const path = `${this.#path}/mcp/prompts`;
+    return (await this.#http.get<{ readonly prompts: readonly McpPrompt[] }>(path)).prompts;
+  }
+
+  async mcpPrompt(
+    server: string,
+    name: string,
+    given: Readonly<Record<string, string>> = {},
+  ): Promise<readonly McpPromptMessage[]> {
+    const body = { server, name, arguments: given };
+    const path = `${this.#path}/mcp/prompt`;
+    return (await this.#http.post<{ readonly messages: readonly McpPromptMessage[] }>(path, body)).messages;
   }
 
   previewSwitch(name: string): Promise<SwitchPreview> {

@@ -26,6 +26,7 @@ import {
 } from "./gate.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { errorAnswer, isPassing, RETRY_SECONDS } from "./http-errors.ts";
+import { addMcpRoutes } from "./mcp-routes.ts";
 import { METRICS_TYPE, metricsText } from "./metrics-text.ts";
 import { LOGGED_IN, LOGIN_NEEDED, NO_PAGE, type PageFile, TRY_THE_PAGE } from "./page.ts";
 import { assertQueryNames } from "./query-names.ts";
@@ -75,6 +76,7 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
   addSessionRoutes(app, parts);
   addTurnRoutes(app, parts);
   addRequestRoutes(app, parts);
+  addMcpRoutes(app, parts);
   addPage(app, parts);
   return app;
 }

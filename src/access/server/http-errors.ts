@@ -45,6 +45,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "request_unknown",
     "seq_unknown",
     "rule_not_found",
+    "mcp_server_unknown",
   ],
   409: [
     "session_exists",
@@ -73,6 +74,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "context_too_small",
     "compaction_cancelled",
     "store_restored",
+    "mcp_prompt_failed",
   ],
   413: ["body_too_large"],
   429: ["too_many_turns", "tenant_full"],

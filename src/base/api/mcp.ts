@@ -12,6 +12,8 @@ export interface McpServerView {
   readonly target: string;
   /** How many tools it has listed. */
   readonly tools: number;
+  /** The names that it gives to them. */
+  readonly toolNames: readonly string[];
   /** Tools that cannot be used, each with the reason. */
   readonly leftOut: readonly string[];
   /** Which of the two eras of the protocol it speaks. Undefined until it has been connected. */

@@ -15,6 +15,7 @@ import type {
   Usage,
 } from "../events/index.ts";
 import type { JsonObject } from "../support/index.ts";
+import type { McpPrompt, McpPromptMessage, McpServerView } from "./mcp.ts";
 import type { ExplainOptions, RebuiltRequest, RequestPreview, SwitchPreview } from "./request-views.ts";
 import type { Turn } from "./turn.ts";
 
@@ -210,6 +211,22 @@ export interface SessionHandle {
   previewSwitch(name: string): Promise<SwitchPreview>;
   /** Sets the title. */
   rename(title: string): Promise<void>;
+
+  /** The MCP servers of the agent and their state. Connects to none. */
+  mcpServers(): Promise<readonly McpServerView[]>;
+  /**
+   * Connects a server again, or all that are not connected. Resolves to the state of all servers when they have answered
+   * or failed.
+   */
+  reconnectMcp(server?: string): Promise<readonly McpServerView[]>;
+  /** The prompts that the connected MCP servers offer. Waits until all have answered or failed, 10 seconds at most. */
+  mcpPrompts(): Promise<readonly McpPrompt[]>;
+  /** Returns the messages of a prompt. Sends nothing to the model. */
+  mcpPrompt(
+    server: string,
+    name: string,
+    given?: Readonly<Record<string, string>>,
+  ): Promise<readonly McpPromptMessage[]>;
 
   /** Creates a new session with a copy of the active path. */
   fork(options?: ForkOptions): Promise<SessionHandle>;

@@ -98,6 +98,7 @@ export class Connection {
       transport: "url" in server ? ("http" as const) : ("stdio" as const),
       target: "url" in server ? new URL(server.url).origin : server.command,
       tools: this.#read?.tools.length ?? 0,
+      toolNames: (this.#read?.tools ?? []).map(({ tool }) => tool),
       leftOut: this.#read?.problems ?? [],
       era: this.#era,
     };

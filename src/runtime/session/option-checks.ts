@@ -34,6 +34,12 @@ export const aModel: OptionCheck = (value) => {
 export const aModelOrName: OptionCheck = (value, place) =>
   typeof value === "string" ? undefined : aModel(value, place) && "a model, or the name of one";
 
+/** The arguments of a prompt. */
+export const textsByName: OptionCheck = (value) =>
+  isObject(value) && !Array.isArray(value) && Object.values(value).every((one) => typeof one === "string")
+    ? undefined
+    : "an object of strings";
+
 const STORE_METHODS = ["open", "create", "exists", "list", "remove", "waiting"];
 
 export const aStore: OptionCheck = (value) => {

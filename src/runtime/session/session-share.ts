@@ -38,6 +38,8 @@ const WHEN_CLOSED = new Map<PropertyKey, "throws" | "rejects" | "does nothing">(
     truncateFrom: "rejects",
     checkout: "rejects",
     compact: "rejects",
+    reconnectMcp: "rejects",
+    mcpPrompt: "rejects",
     persist: "rejects",
     endUnbegun: "rejects",
     closeInterrupted: "rejects",

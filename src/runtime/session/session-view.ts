@@ -5,31 +5,37 @@ import type {
   EventsOptions,
   ExplainOptions,
   FollowOptions,
+  McpPrompt,
+  McpPromptMessage,
+  McpServerView,
   RebuiltRequest,
   RequestPreview,
 } from "../../base/api/index.ts";
 import type { ContextUse, LoggedEvent, SessionEvent, Usage } from "../../base/events/index.ts";
-import { checkArgument, codedError } from "../../base/support/index.ts";
+import { aText, checkArgument, codedError } from "../../base/support/index.ts";
 import type { Model } from "../providers/index.ts";
 import { contextUse, type LiveLog } from "../turn/index.ts";
 import { assertMethodOptions } from "./agent-options.ts";
-import { aModel, aModelOrName } from "./option-checks.ts";
+import { aModel, aModelOrName, textsByName } from "./option-checks.ts";
 import { previewRequest } from "./previews.ts";
 import { rebuildRequest } from "./rebuild.ts";
-import type { Toolset } from "./session-tools.ts";
+import { SessionMcp } from "./session-mcp.ts";
+import type { SessionTools } from "./session-tools.ts";
 import { settingsFor } from "./settings.ts";
 import type { AgentOptions } from "./types.ts";
 
 export abstract class SessionView {
   readonly #live: LiveLog;
   readonly #options: AgentOptions;
-  readonly #toolset: () => Toolset;
+  readonly #tools: SessionTools;
+  readonly #mcp: SessionMcp;
   #model: Model;
 
-  protected constructor(live: LiveLog, options: AgentOptions, toolset: () => Toolset) {
+  protected constructor(live: LiveLog, options: AgentOptions, tools: SessionTools) {
     this.#live = live;
     this.#options = options;
-    this.#toolset = toolset;
+    this.#tools = tools;
+    this.#mcp = new SessionMcp(tools.sources);
     this.#model = options.model;
   }
 
@@ -110,10 +116,35 @@ export abstract class SessionView {
     return previewRequest({
       events: log.events,
       model,
-      settings: settingsFor(model, this.#options, this.#toolset()),
+      settings: settingsFor(model, this.#options, this.#tools.current),
       cacheKey: rootSession,
       blob: (name) => blobs.get(name),
     });
+  }
+
+  async mcpServers(): Promise<readonly McpServerView[]> {
+    return this.#mcp.servers;
+  }
+
+  async reconnectMcp(server?: string): Promise<readonly McpServerView[]> {
+    if (server !== undefined) checkArgument("reconnectMcp", "server", server, aText);
+    await this.#mcp.reconnect(server);
+    return this.#mcp.servers;
+  }
+
+  mcpPrompts(): Promise<readonly McpPrompt[]> {
+    return this.#mcp.prompts();
+  }
+
+  async mcpPrompt(
+    server: string,
+    name: string,
+    given: Readonly<Record<string, string>> = {},
+  ): Promise<readonly McpPromptMessage[]> {
+    checkArgument("mcpPrompt", "server", server, aText);
+    checkArgument("mcpPrompt", "name", name, aText);
+    checkArgument("mcpPrompt", "given", given, textsByName);
+    return this.#mcp.prompt(server, name, given);
   }
 
   /** As rendered, so it includes what only the renderer can see (a changed prefix). */

@@ -96,7 +96,7 @@ export class LocalSession extends SessionView implements Session {
         return dropped - switchPreview(live.log.events, live.fold.settings ?? this.#settings()).dropped;
       },
     });
-    super(live, options, () => tools.current);
+    super(live, options, tools);
     this.#tools = tools;
     this.#parts = parts;
     this.#live = live;
