@@ -74,8 +74,11 @@ import {
   formatDuration,
   type Fragment,
   fragmentsOf,
+  mcpQuestionLines,
   type ReasoningBlock,
   reasoningLabel,
+  type ToolBlock,
+  toolLabel,
 } from "../../src/interface/fragments/index.ts";
 import {
   type Erasure,
@@ -187,6 +190,9 @@ test("throughline/fragments", () => {
   >();
   expectTypeOf(fragmentsOf).toEqualTypeOf<(event: SessionEvent) => readonly Fragment[]>();
   expectTypeOf(reasoningLabel).toEqualTypeOf<(block: ReasoningBlock) => string>();
+  expectTypeOf(toolLabel).toBeCallableWith({} as ToolBlock);
+  expectTypeOf(toolLabel).returns.toEqualTypeOf<string>();
+  expectTypeOf(mcpQuestionLines).returns.toEqualTypeOf<readonly string[]>();
   expectTypeOf(formatDuration).toEqualTypeOf<(ms: number) => string>();
   expectTypeOf<BlockList["view"]>().toEqualTypeOf<(options: Options) => readonly Block[]>();
   expectTypeOf<BlockList["add"]>().toEqualTypeOf<(events: readonly SessionEvent[]) => void>();

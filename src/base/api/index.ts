@@ -15,6 +15,7 @@ export {
   type SessionState,
   type TurnState,
 } from "./http.ts";
+export { mcpServerLine, type McpServerWords, mcpServerWords } from "./mcp-words.ts";
 export type { McpPrompt, McpPromptMessage, McpServerView } from "./mcp.ts";
 export { checkAnswer, checkHandleOptions, HANDLE_OPTIONS, OPEN_OPTIONS } from "./option-checks.ts";
 export { diffRequests, type RequestDiff } from "./request-diff.ts";

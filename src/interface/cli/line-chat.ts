@@ -9,6 +9,7 @@ import type { Input, SessionHandle, Turn } from "../../base/api/index.ts";
 import type { ElicitationRequest, PermissionRequest } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf, unmistakableLine } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
+import { mcpQuestionLines, ToolNames } from "../fragments/index.ts";
 import {
   type Choice,
   type CommandHost,
@@ -58,6 +59,7 @@ class LineChat {
   readonly #terminal: Terminal;
   readonly #lines: Interface;
   readonly #facts: SessionFacts;
+  readonly #names = new ToolNames();
   readonly #host: CommandHost;
   #turn: Turn | undefined;
   /** Aborted when Ctrl-C stops the running turn, to withdraw an open question. */
@@ -82,7 +84,10 @@ class LineChat {
 
   async run(): Promise<ChatEnd> {
     const { handle, first } = this.#options;
-    for await (const event of handle.events()) this.#facts.add([event]);
+    for await (const event of handle.events()) {
+      this.#facts.add([event]);
+      if (event.type === "settings") this.#names.add(event.settings.tools);
+    }
     if (handle.access === "read") return this.#watch();
     let line: string | undefined = first;
     while (line !== undefined) {
@@ -238,7 +243,7 @@ class LineChat {
         return facts.lastMessage;
       },
       say: (text) => this.#say(text),
-      help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS, 80)}`),
+      help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS, 80, ports)}`),
       // The outcome of a choice says what there is to know about it.
       choose: (title, choices) => this.#choose(title, choices),
       steer: (text) => this.#steer(text),
@@ -262,8 +267,8 @@ class LineChat {
 
   #teller(): (event: Parameters<ProgressLines["show"]>[0]) => void {
     const lines = this.#options.spoken
-      ? new SpokenLines((line) => wrapped(this.#terminal.stderr).write(`${line}\n`))
-      : new ProgressLines(this.#terminal);
+      ? new SpokenLines((line) => wrapped(this.#terminal.stderr).write(`${line}\n`), this.#names)
+      : new ProgressLines(this.#terminal, { names: this.#names });
     return (event) => lines.show(event);
   }
 
@@ -317,7 +322,12 @@ class LineChat {
    * nothing is approved unseen.
    */
   async #permission(request: PermissionRequest): Promise<void> {
-    const call = unmistakableLine(`${request.tool}(${request.arguments})`);
+    const [whose, ...changed] = mcpQuestionLines(request);
+    const call =
+      whose === undefined
+        ? unmistakableLine(`${request.tool}(${request.arguments})`)
+        : `${whose}, with ${unmistakableLine(request.arguments)}`;
+    for (const line of changed) this.#say(line);
     const { signal } = this.#stopped;
     const { spoken, handle } = this.#options;
     const { rule } = request;

@@ -60,6 +60,7 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
     id: handle.id,
     location: originOf(address),
     model: handle.model,
+    events: (options) => handle.events(options),
     options: { effort: flags.effort === undefined ? undefined : asEffort(flags.effort) },
     told: {
       showReasoning: flags.showReasoning,

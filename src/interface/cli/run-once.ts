@@ -12,6 +12,7 @@ import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { meantModel, PROVIDERS } from "../../runtime/models/index.ts";
 import type { Turn, TurnResult } from "../../runtime/session/index.ts";
+import { ToolNames } from "../fragments/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { refuseUnsupported } from "./attached-files.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
@@ -91,6 +92,7 @@ export interface TellSession {
   readonly id: string;
   readonly location: string;
   readonly model: ModelView;
+  readonly events: SessionHandle["events"];
 }
 
 export interface TellOptions {
@@ -128,7 +130,7 @@ export async function tellTurn(
   const { result, denied } =
     options.json === true
       ? await asJson(session, turn, options, terminal)
-      : await asText(turn, options, terminal);
+      : await asText(session, turn, options, terminal);
   const kept = result.status !== "completed" || file === undefined || writes(file, result.text, terminal);
   // Only the mode "ask" needs a person; in the other modes a denial is the intended result.
   const neededPermission = denied && (options.permissions ?? "ask") === "ask";
@@ -149,6 +151,12 @@ function writes(file: AnswerFile, text: string, terminal: Terminal): boolean {
   }
 }
 
+/** A turn that continues a session has the settings of an earlier one, which say what the name stands for. */
+async function learnName(names: ToolNames, name: string, session: TellSession): Promise<void> {
+  if (!name.startsWith("mcp__") || names.of(name) !== undefined) return;
+  for await (const event of session.events()) if (event.type === "settings") names.add(event.settings.tools);
+}
+
 function noPrompt(): ThroughlineError {
   return codedError("no_prompt", 'no prompt: give one (throughline -p "…"), or pipe it in');
 }
@@ -159,14 +167,25 @@ interface Shown {
   readonly denied: boolean;
 }
 
-async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Promise<Shown> {
-  const progress = new ProgressLines(terminal, { reasoning: options.showReasoning });
+async function asText(
+  session: TellSession,
+  turn: Turn,
+  options: TellOptions,
+  terminal: Terminal,
+): Promise<Shown> {
+  const names = new ToolNames();
+  const progress = new ProgressLines(terminal, {
+    reasoning: options.showReasoning,
+    names,
+    questions: true,
+  });
   const answer = new AnswerWriter(terminal);
   let whole: boolean | undefined;
   for await (const event of turn) {
     // An answer that does not match its schema is corrected, so only the final one may be printed.
     if (event.type === "response_start") whole ??= (await options.structured?.(turn.id)) === true;
     if (whole !== true) answer.show(event);
+    if (event.type === "tool_call") await learnName(names, event.name, session);
     progress.show(event);
   }
   const result = await turn.result();

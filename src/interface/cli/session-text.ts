@@ -1,6 +1,6 @@
 /** Renders a session as text, from the same blocks that every interface draws. */
 
-import { type Block, formatDuration, reasoningLabel, type UserBlock } from "../fragments/index.ts";
+import { type Block, formatDuration, reasoningLabel, toolLabel, type UserBlock } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 
 export interface SessionTextOptions {
@@ -43,7 +43,7 @@ function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
       return [inert(block.text) + (block.cut ? ` …(cut${block.superseded ? "; retried" : ""})` : "")];
     case "tool":
       return [
-        `▸ ${inertLine(`${block.name}(${block.arguments})`, WIDTH)}`,
+        `▸ ${inertLine(`${toolLabel(block)}(${block.arguments})`, WIDTH)}`,
         ...(block.result === undefined
           ? []
           : [

@@ -2,11 +2,13 @@
 
 import type {
   ElicitationAnswerEvent,
+  PermissionRequest,
   Reasoning,
   SessionEvent,
   ShowReasoning,
 } from "../../base/events/index.ts";
-import { formatDuration } from "../fragments/index.ts";
+import { unmistakableLine } from "../../base/support/index.ts";
+import { formatDuration, mcpQuestionLines, ToolNames } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -17,11 +19,17 @@ const SENTENCE = 2000;
 export interface ProgressOptions {
   /** `auto` means `title`: the title as soon as it is known, the duration at the end. */
   readonly reasoning?: ShowReasoning | undefined;
+  /** What earlier events of the session have said about the names of tools. */
+  readonly names?: ToolNames | undefined;
+  /** Also shows questions about calls, for a caller that does not ask them itself. */
+  readonly questions?: boolean | undefined;
 }
 
 export class ProgressLines {
   readonly #terminal: Terminal;
   readonly #reasoning: ShowReasoning;
+  readonly #names: ToolNames;
+  readonly #questions: boolean;
   readonly #tools = new Map<string, string>();
   /** The servers that asked, by the id of the question. */
   readonly #asked = new Map<string, string>();
@@ -31,10 +39,14 @@ export class ProgressLines {
   constructor(terminal: Terminal, options: ProgressOptions = {}) {
     this.#terminal = terminal;
     this.#reasoning = options.reasoning ?? "auto";
+    this.#names = options.names ?? new ToolNames();
+    this.#questions = options.questions === true;
   }
 
   show(event: SessionEvent): void {
-    if (event.type === "tool_call") this.#tools.set(event.callId, event.name);
+    if (event.type === "settings") this.#names.add(event.settings.tools);
+    if (event.type === "tool_call") this.#tools.set(event.callId, this.#names.label(event.name));
+    if (event.type === "permission_request" && this.#questions) this.#question(event);
     if (event.type === "elicitation_request") this.#asked.set(event.requestId, event.server);
     if (event.type === "permission_decision" && event.decision === "deny" && event.by === "policy") {
       this.denied = true;
@@ -49,7 +61,7 @@ export class ProgressLines {
     }
     // Commentary is progress; the answer goes to stdout.
     if (event.type === "assistant_message" && event.phase === "commentary") return [`» ${event.text}`];
-    if (event.type === "tool_call") return [`→ ${event.name}(${event.arguments})`];
+    if (event.type === "tool_call") return [`→ ${this.#names.label(event.name)}(${event.arguments})`];
     if (event.type === "tool_result") {
       const name = this.#tools.get(event.callId) ?? event.callId;
       const person = event.forPerson === undefined ? [] : [`  for you: ${event.forPerson}`];
@@ -61,6 +73,15 @@ export class ProgressLines {
     if (event.type === "retry")
       return [`! ${event.error.message} · retrying in ${formatDuration(event.delayMs)}`];
     return event.type === "notice" ? [`! ${event.message}`] : [];
+  }
+
+  /** Complete, because it says what waits for permission. */
+  #question({ tool, arguments: given, mcp, changed }: PermissionRequest): void {
+    if (mcp === undefined) return;
+    const [whose = "", ...more] = mcpQuestionLines({ mcp, changed });
+    const name = unmistakableLine(tool);
+    for (const line of [`? ${whose} (${name}): ${unmistakableLine(given)}`, ...more])
+      this.#terminal.stderr.write(`${this.#terminal.dim(line)}\n`);
   }
 
   #thought({ parts }: Reasoning): void {

@@ -1,6 +1,7 @@
 /** Shows a turn in sentences, for a screen reader: no symbols, no boxes, no running seconds. */
 
 import type { SessionEvent } from "../../base/events/index.ts";
+import { ToolNames } from "../fragments/index.ts";
 import { TOOL_STATUS_WORDS } from "../tui/index.ts";
 import { amount } from "./amount.ts";
 import { inertLine } from "./inert-text.ts";
@@ -10,13 +11,16 @@ const LENGTH = 300;
 export class SpokenLines {
   readonly #write: (line: string) => void;
   readonly #tools = new Map<string, string>();
+  readonly #names: ToolNames;
 
-  constructor(write: (line: string) => void) {
+  constructor(write: (line: string) => void, names = new ToolNames()) {
     this.#write = write;
+    this.#names = names;
   }
 
   show(event: SessionEvent): void {
-    if (event.type === "tool_call") this.#tools.set(event.callId, event.name);
+    if (event.type === "settings") this.#names.add(event.settings.tools);
+    if (event.type === "tool_call") this.#tools.set(event.callId, this.#names.label(event.name));
     const line = this.#tell(event);
     if (line !== undefined) this.#write(inertLine(line, LENGTH));
   }
@@ -29,7 +33,7 @@ export class SpokenLines {
       const seconds = Math.round(event.durationMs / 1000);
       return `Thought for ${seconds < 1 ? "less than a second" : amount(seconds, "second")}, ${parts}.`;
     }
-    if (event.type === "tool_call") return `Tool ${event.name}: ${event.arguments}.`;
+    if (event.type === "tool_call") return `Tool ${this.#names.label(event.name)}: ${event.arguments}.`;
     if (event.type === "tool_result") {
       const said = event.status === "ok" ? "" : `: ${event.text}`;
       const person = event.forPerson === undefined ? "" : ` For you: ${event.forPerson}.`;

@@ -6,6 +6,7 @@
 import type {
   Elicitation,
   ErrorInfo,
+  McpToolName,
   ResultPart,
   ToolStatus,
   TurnStatus,
@@ -75,6 +76,8 @@ export interface BlockQuestion {
   readonly argumentsHash: string;
   /** The rule that an answer for the whole session adds. */
   readonly rule: string | undefined;
+  /** True if the MCP server has changed the tool's description or schema since a person last allowed a call of it. */
+  readonly changed?: boolean | undefined;
   /** True while it can be answered. The question of an interrupted turn can be answered only after a resume. */
   readonly waits: boolean;
 }
@@ -95,6 +98,8 @@ export interface ToolBlock extends Base {
   readonly seq: number | undefined;
   readonly callId: string | undefined;
   readonly name: string;
+  /** The MCP server that the tool belongs to and its name there, once an event has said so. */
+  readonly mcp?: McpToolName | undefined;
   /** JSON text, possibly incomplete while it streams. */
   readonly arguments: string;
   /** What the model wrote, if `repairArguments` changed it. */

@@ -11,6 +11,7 @@ import type { Fragment } from "./fragment.ts";
 import { fragmentsOf } from "./from-event.ts";
 import { keptBackBy, NOTHING_KEPT_BACK } from "./kept-back.ts";
 import { ResponseBlocks } from "./response-blocks.ts";
+import { ToolNames } from "./tool-names.ts";
 
 /** Each slot links to the previous one on its path, so a branch costs one link, however long the path it leaves. */
 interface Slot {
@@ -39,6 +40,7 @@ export class BlockList {
   /** The responses of turns that have not ended. */
   readonly #ofTurn = new Map<string | undefined, ResponseBlocks[]>();
   #keptBack = NOTHING_KEPT_BACK;
+  #names = new ToolNames();
 
   /** Adds events, live or logged. */
   add(events: readonly SessionEvent[]): void {
@@ -61,6 +63,9 @@ export class BlockList {
           by: fragment.by,
           ...(fragment.steer === true ? { steer: true } : {}),
         });
+        break;
+      case "tools":
+        this.#names.add(fragment.tools);
         break;
       case "notice":
         this.#notice(fragment);
@@ -127,6 +132,7 @@ export class BlockList {
     this.#attempts.clear();
     this.#ofTurn.clear();
     this.#keptBack = NOTHING_KEPT_BACK;
+    this.#names = new ToolNames();
   }
 
   #notice({ seq, key, code, text, waitMs }: Extract<Fragment, { readonly type: "notice" }>): void {
@@ -165,7 +171,7 @@ export class BlockList {
   #startResponse(start: Extract<Fragment, { readonly type: "response_start" }>): void {
     this.#countdowns = [];
     const { seq, turn, step, response, leftOut } = start;
-    const blocks = new ResponseBlocks(start);
+    const blocks = new ResponseBlocks(start, this.#names);
     const ofStep = `${step} ${turn ?? ""}`;
     this.#attempts.get(ofStep)?.supersede();
     this.#attempts.set(ofStep, blocks);

@@ -8,6 +8,7 @@
 import type {
   Elicitation,
   ErrorInfo,
+  McpToolName,
   ResultPart,
   ToolStatus,
   TurnStatus,
@@ -109,6 +110,10 @@ export type Fragment =
       readonly arguments: string;
       readonly argumentsHash: string;
       readonly rule: string | undefined;
+      /** Set for a tool of an MCP server. */
+      readonly mcp?: McpToolName | undefined;
+      /** The server has changed the tool since a person last allowed a call of it. */
+      readonly changed?: boolean | undefined;
     }
   | {
       readonly type: "permission_decision";
@@ -136,6 +141,11 @@ export type Fragment =
       readonly response: string;
       readonly status: string;
       readonly usage: Usage | undefined;
+    }
+  /** Tools of MCP servers that later requests declare: what the name of each stands for. */
+  | {
+      readonly type: "tools";
+      readonly tools: readonly { readonly name: string; readonly mcp: McpToolName }[];
     }
   /** Shows the path up to `to`, which may be on an abandoned branch. */
   | { readonly type: "branch"; readonly seq: number; readonly to: number }

@@ -93,9 +93,19 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "response_end":
       return [{ type: "response_end", response: event.response, status: event.status, usage: event.usage }];
     case "permission_request": {
-      const { response, callId, requestId, arguments: text, argumentsHash, rule } = event;
+      const { response, callId, requestId, arguments: text, argumentsHash, rule, mcp, changed } = event;
       return [
-        { type: "permission_request", response, callId, requestId, arguments: text, argumentsHash, rule },
+        {
+          type: "permission_request",
+          response,
+          callId,
+          requestId,
+          arguments: text,
+          argumentsHash,
+          rule,
+          ...(mcp === undefined ? {} : { mcp }),
+          ...(changed === true ? { changed } : {}),
+        },
       ];
     }
     case "permission_decision": {
@@ -150,7 +160,12 @@ function history(event: CanonicalEvent): readonly Fragment[] {
       const text = `a sub-agent of session ${parent.session}, called by its event ${parent.seq}`;
       return [{ type: "notice", seq, key: id, code: "sub_agent", text }];
     }
-    case "settings":
+    case "settings": {
+      const tools = event.settings.tools.flatMap(({ name, mcp }) =>
+        mcp === undefined ? [] : [{ name, mcp }],
+      );
+      return tools.length === 0 ? [] : [{ type: "tools", tools }];
+    }
     case "title":
     case "other_item":
     case "replay_override":

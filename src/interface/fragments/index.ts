@@ -18,3 +18,4 @@ export { formatDuration } from "./duration.ts";
 export type { Fragment } from "./fragment.ts";
 export { fragmentsOf } from "./from-event.ts";
 export { reasoningLabel } from "./labels.ts";
+export { mcpQuestionLines, toolLabel, ToolNames } from "./tool-names.ts";

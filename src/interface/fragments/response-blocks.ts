@@ -1,6 +1,6 @@
 /** Builds the blocks of one response as its fragments arrive. */
 
-import type { Usage } from "../../base/events/index.ts";
+import type { McpToolName, Usage } from "../../base/events/index.ts";
 import type {
   Block,
   BlockElicitation,
@@ -14,6 +14,7 @@ import type {
 import type { Fragment } from "./fragment.ts";
 import type { KeptBack } from "./kept-back.ts";
 import { splitPart } from "./reasoning-text.ts";
+import type { ToolNames } from "./tool-names.ts";
 
 interface ReasoningItem {
   readonly kind: "reasoning";
@@ -35,6 +36,7 @@ type AskedPermission = Omit<BlockPermission, "question"> & Omit<BlockQuestion, "
 interface ToolItem {
   readonly kind: "tool";
   readonly name: string;
+  mcp?: McpToolName | undefined;
   arguments: string;
   written?: string;
   seq: number | undefined;
@@ -67,8 +69,11 @@ export class ResponseBlocks {
   /** The last view, kept until something changes, so that frequent drawing costs only the open blocks. */
   #drawn: { readonly options: ViewOptions; readonly blocks: readonly Block[] } | undefined;
 
-  constructor(start: Start) {
+  readonly #names: ToolNames;
+
+  constructor(start: Start, names: ToolNames) {
     this.start = start;
+    this.#names = names;
   }
 
   /** Drops streamed content that never became an event: a reload would not show it either. */
@@ -120,6 +125,7 @@ export class ResponseBlocks {
         this.#begin(fragment.item, {
           kind: "tool",
           name: fragment.name,
+          mcp: this.#names.of(fragment.name),
           arguments: "",
           seq: undefined,
           callId: undefined,
@@ -171,10 +177,11 @@ export class ResponseBlocks {
         break;
       }
       case "permission_request": {
-        const { requestId, argumentsHash, rule } = fragment;
+        const { requestId, argumentsHash, rule, mcp, changed } = fragment;
         this.#overAll(fragment.callId);
         this.#repair(fragment.callId, fragment.arguments);
-        this.#tool(fragment.callId, { permission: { requestId, argumentsHash, rule, decision: undefined } });
+        const asked = { requestId, argumentsHash, rule, changed, decision: undefined };
+        this.#tool(fragment.callId, { permission: asked, ...(mcp === undefined ? {} : { mcp }) });
         break;
       }
       case "permission_decision":
@@ -202,6 +209,7 @@ export class ResponseBlocks {
         break;
       }
       case "reset":
+      case "tools":
       case "user":
       case "notice":
       case "branch":
@@ -354,7 +362,7 @@ export class ResponseBlocks {
   }
 
   #toolBlock(key: string, item: ToolItem & { done: boolean }, options: ViewOptions): ToolBlock {
-    const { seq, callId, name, progress, permission, result } = item;
+    const { seq, callId, name, mcp, progress, permission, result } = item;
     const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
     const cut = !item.done && !this.#open;
     const canAnswer = options.writerAlive && item.running && result === undefined;
@@ -365,6 +373,7 @@ export class ResponseBlocks {
       seq,
       callId,
       name,
+      ...(mcp === undefined ? {} : { mcp }),
       arguments: item.arguments,
       ...(item.written === undefined ? {} : { written: item.written }),
       progress,
@@ -377,12 +386,16 @@ export class ResponseBlocks {
 }
 
 function shownPermission(
-  { requestId, decision, argumentsHash, rule }: AskedPermission,
+  { requestId, decision, argumentsHash, rule, changed }: AskedPermission,
   unsettled: boolean,
   waits: boolean,
 ): BlockPermission {
   if (decision !== undefined || !unsettled) return { requestId, decision };
-  return { requestId, decision, question: { argumentsHash, rule, waits } };
+  return {
+    requestId,
+    decision,
+    question: { argumentsHash, rule, ...(changed === true ? { changed } : {}), waits },
+  };
 }
 
 function indexOf(key: string): number {

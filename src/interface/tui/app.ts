@@ -6,11 +6,12 @@
 import { NOTE_MARGIN } from "./block-rows.ts";
 import { COMMANDS, type CommandHost, type ChatEnd, runSlashCommand } from "./commands.ts";
 import { createCompletion } from "./completion.ts";
-import { helpText, KEYS } from "./help.ts";
+import { helpText, KEYS, skillNames } from "./help.ts";
 import { inputArea, type InputAreaParts } from "./input-area.ts";
 import { Keyboard } from "./keyboard.ts";
 import { LineEditor } from "./line-editor.ts";
 import { LiveSession, problemText } from "./live-session.ts";
+import { PromptNames } from "./mcp-commands.ts";
 import { Painter } from "./painter.ts";
 import { Picker } from "./picker.ts";
 import { QuestionDialog } from "./question-dialog.ts";
@@ -28,6 +29,7 @@ export async function runTui(options: TuiOptions): Promise<TuiEnd> {
 class App {
   readonly #options: TuiOptions;
   readonly #painter: Painter;
+  readonly #prompts: PromptNames;
   readonly #session: LiveSession;
   readonly #editor: LineEditor;
   readonly #dialog: QuestionDialog;
@@ -65,12 +67,13 @@ class App {
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+    this.#prompts = new PromptNames(options.handle);
     this.#editor = new LineEditor({
       style: options.style,
       height: () => options.terminal.rows,
       onSubmit: (text) => this.#submit(text),
       onChange: () => this.#painter.schedule(),
-      complete: createCompletion(COMMANDS, options.files ?? noFiles),
+      complete: createCompletion(COMMANDS, options.files ?? noFiles, () => this.#named()),
     });
     this.#dialog = new QuestionDialog({
       handle: options.handle,
@@ -173,6 +176,12 @@ class App {
     this.#painter.detach(words);
   }
 
+  /** Skills, and the prompts known so far. */
+  #named(): readonly { readonly name: string; readonly about: string }[] {
+    this.#prompts.look();
+    return [...skillNames(this.#options.ports), ...this.#prompts.known];
+  }
+
   #submit(text: string, how: "send" | "steer" = "send"): void {
     if (this.#session.fenced && !text.startsWith("/")) {
       this.#editor.text = text; // in the input of the session that is opened now
@@ -242,7 +251,7 @@ class App {
         return session.facts.lastMessage;
       },
       say: (text) => this.#painter.note(text),
-      help: () => this.#painter.note(helpText(KEYS, this.#options.terminal.columns - NOTE_MARGIN)),
+      help: () => this.#painter.note(helpText(KEYS, this.#options.terminal.columns - NOTE_MARGIN, ports)),
       choose: (title, choices, about) =>
         new Promise((resolve) => {
           this.#picker = new Picker({

@@ -6,6 +6,7 @@
 import type { Input, SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
 import { closestTo, codedError, didYouMean, unmistakableLine } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
+import { mcp, sendPrompt } from "./mcp-commands.ts";
 import type { Choice } from "./picker.ts";
 
 /** The functions that the composition root gives to an interface. */
@@ -17,6 +18,9 @@ export interface Ports {
   readonly exportSession: (handle: SessionHandle, file: string | undefined) => Promise<string>;
   /** Turns typed text into a message: attaches the files it names. Absent: the text is the message. */
   readonly inputOf?: (text: string, notice: (text: string) => void) => Input;
+  /** The message of `/skill:NAME text`, or undefined if there is no such skill. Absent: there are no skills. */
+  readonly skill?: (name: string, text: string) => string | undefined;
+  readonly skills?: () => readonly { readonly name: string; readonly description: string }[];
   readonly costOf: CostOf;
   /** A command or an address for reading the whole session; `whereToInspect` is the same for its requests. */
   readonly whereToRead: (session: string) => string;
@@ -112,15 +116,21 @@ export const COMMANDS: readonly Command[] = [
     about: "list the rules that allow calls, add one, or /allow remove RULE",
     run: allow,
   },
+  {
+    name: "/mcp",
+    argument: "[reconnect]",
+    about: "list MCP servers; connect them again; /mcp tools NAME",
+    run: mcp,
+  },
   { name: "/rename", argument: "title", about: "give the session a title", run: rename },
   { name: "/help", about: "show keys and commands", run: ({ help }) => help() },
-  { name: "/exit", about: "exit; the session is kept", run: ({ leave }) => leave({ type: "leave" }) },
+  { name: "/exit", about: "exit; keep the session", run: ({ leave }) => leave({ type: "leave" }) },
 ];
 
 /** Returns true if the line was a command. Usage errors are shown, not thrown. */
 export async function runSlashCommand(line: string, host: CommandHost): Promise<boolean> {
   const found = /^(\/[A-Za-z]*)(?:\s+([^]*))?$/.exec(line.trim());
-  if (found === null) return false;
+  if (found === null) return runNamed(line.trim(), host);
   const [, word = "", argument = ""] = found;
   const command = COMMANDS.find(({ name }) => name === word || (word === "/quit" && name === "/exit"));
   if (command === undefined) {
@@ -137,6 +147,22 @@ export async function runSlashCommand(line: string, host: CommandHost): Promise<
     return true;
   }
   await command.run(host, argument.trim());
+  return true;
+}
+
+/** `/skill:NAME [text]`, or `/SERVER:PROMPT [arguments]`. */
+async function runNamed(line: string, host: CommandHost): Promise<boolean> {
+  const [, name, text = ""] = /^\/skill:(\S*)(?:\s+([^]*))?$/.exec(line) ?? [];
+  if (name === undefined || host.ports.skill === undefined) return sendPrompt(host, line);
+  const message = host.ports.skill(name, text);
+  if (message === undefined) {
+    const names = (host.ports.skills?.() ?? []).map((one) => one.name);
+    const known = names.length === 0 ? "; there are none" : `; there are ${names.join(", ")}`;
+    const wanted = unmistakableLine(name.slice(0, 64));
+    throw codedError("usage", `there is no skill "${wanted}"${didYouMean(name, names) || known}`);
+  }
+  if (host.busy) host.say(`/skill:${name} has to wait until the turn ends; Esc stops it.`);
+  else host.started(host.handle.send(message));
   return true;
 }
 

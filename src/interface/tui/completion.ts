@@ -22,14 +22,18 @@ const MAX_FILES = 20;
 export function createCompletion(
   commands: readonly { readonly name: string; readonly about: string }[],
   files: (signal: AbortSignal) => Promise<readonly string[]>,
+  /** Names with a colon: skills, and prompts of MCP servers. */
+  named: () => readonly { readonly name: string; readonly about: string }[] = () => [],
 ): Completion {
   return async (before, { firstLine, signal }) => {
-    const command = firstLine ? /^\/[a-z]*$/.exec(before)?.[0] : undefined;
+    const command = firstLine ? /^\/\S*$/.exec(before)?.[0] : undefined;
     if (command !== undefined) {
-      const items = commands
+      const typable = named().filter(({ name }) => inert(name) === name && !/\s/.test(name));
+      const items = [...commands, ...typable]
         .filter(({ name }) => name.startsWith(command))
-        .map(({ name, about }) => ({ value: name, label: name, description: about }));
-      return { prefix: command, items };
+        .map(({ name, about }) => ({ value: name, label: name, description: inertLine(about, 200) }));
+      // Anything else that begins with a slash may be a path.
+      if (items.length > 0 || /^\/[a-z]*$/.test(command)) return { prefix: command, items };
     }
     const mention = /(?:^|\s)(@\S*)$/.exec(before)?.[1];
     if (mention === undefined) return undefined;

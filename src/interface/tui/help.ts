@@ -3,7 +3,7 @@
  * which the footer takes five (measured at 80 columns).
  */
 
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS, type Ports } from "./commands.ts";
 import { widthOf } from "./terminal-library.ts";
 
 type Entry = readonly [what: string, about: string];
@@ -26,12 +26,30 @@ const GAP = "  ";
 /** Below this width, arguments are left out; completion shows them. */
 const NARROW = 60;
 
-export function helpText(keys: readonly Entry[], width: number): string {
+/** The skills of the session, as commands. */
+export function skillNames({ skills }: Pick<Ports, "skills">): readonly {
+  readonly name: string;
+  readonly about: string;
+}[] {
+  return (skills?.() ?? []).map(({ name, description }) => ({ name: `/skill:${name}`, about: description }));
+}
+
+export function helpText(keys: readonly Entry[], width: number, ports: Pick<Ports, "skills"> = {}): string {
   const commands = COMMANDS.filter(({ name }) => name !== "/help").map(({ name, argument, about }): Entry => {
     const takes = argument === undefined || width < NARROW ? "" : ` ${argument}`;
     return [name + takes, about];
   });
-  return [...sideBySide(keys, width), ...aligned(commands)].join("\n");
+  const skills = skillNames(ports).map(({ name }) => name);
+  const more = skills.length === 0 ? [] : [`Skills: ${skills.join(", ")}`];
+  return [...sideBySide(keys, width), ...lastTwoJoined(commands, width), ...more].join("\n");
+}
+
+/** The last two commands share a row if it fits. */
+function lastTwoJoined(commands: readonly Entry[], width: number): readonly string[] {
+  const rows = aligned(commands);
+  const [last] = aligned(commands.slice(-1));
+  const joined = `${rows.at(-2) ?? ""}${GAP}${GAP}${last ?? ""}`;
+  return widthOf(joined) > width ? rows : [...rows.slice(0, -2), joined];
 }
 
 /** Uses two columns if both fit completely. */

@@ -119,3 +119,23 @@ test("arguments are exact and cannot be mistaken for one another", () => {
   expect(argumentRows("{}", 40)).toEqual(["(no arguments)"]);
   expect(argumentRows("{broken", 40)).toEqual(["│ {broken"]);
 });
+
+test("a call of an MCP server's tool names the server, the server's tool and a change of it, in full", () => {
+  const asked = new PermissionPrompt({
+    request: {
+      ...request,
+      tool: "mcp__docs__long",
+      mcp: { server: "docs", tool: `long\u001B[2J-${"x".repeat(60)}` },
+      changed: true,
+    },
+    onAnswer: () => undefined,
+    onText: () => undefined,
+  });
+  const { rows } = asked.render(40, 20, style);
+  const text = rows.join("\n");
+  expect(rows[0]).toMatch(/^\? Allow docs\/long/);
+  expect(text.replaceAll(/\s/g, "")).toContain(`MCPserverdocs,itstoollong\\u{1B}[2J-${"x".repeat(60)}`);
+  expect(text.replaceAll(/\s+/g, " ")).toContain(
+    "! The server changed the description or schema of this tool since you last allowed it. command: ls",
+  );
+});

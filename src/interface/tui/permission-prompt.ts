@@ -7,6 +7,7 @@
 
 import type { PermissionRequest } from "../../base/events/index.ts";
 import { inert, isObject, tryParseJson, unmistakable, unmistakableLine } from "../../base/support/index.ts";
+import { mcpQuestionLines, toolLabel } from "../fragments/index.ts";
 import type { EditorView } from "./line-editor.ts";
 import { count, type Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
@@ -77,8 +78,13 @@ export class PermissionPrompt {
   render(width: number, most: number, style: Style): PromptView {
     const { request } = this.#options;
     const verb = ACCESS_WORDS[request.access];
-    const title = fit(style.warn(`? Allow ${unmistakableLine(request.tool)} (${verb})?`), width);
-    const all = [...argumentRows(request.arguments, width - 2), ...ruleRows(request, width - 2)];
+    const label = unmistakableLine(toolLabel({ name: request.tool, mcp: request.mcp }));
+    const title = fit(style.warn(`? Allow ${label} (${verb})?`), width);
+    const all = [
+      ...mcpQuestionLines(request).flatMap((line) => wrap(line, width - 2)),
+      ...argumentRows(request.arguments, width - 2),
+      ...ruleRows(request, width - 2),
+    ];
     this.#total = all.length;
     // Wrap the hint instead of cutting it if there is room, because it ends with how to say no.
     const hinted = (hint: string): Rows => wrap(hint, width - 2).slice(0, most < ROOMY ? 1 : 3);

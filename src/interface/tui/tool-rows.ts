@@ -2,7 +2,7 @@
 
 import type { ToolStatus } from "../../base/events/index.ts";
 import { inert, inertLine, isObject, stringOf, tryParseJson } from "../../base/support/index.ts";
-import { type BlockElicitation, formatDuration, type ToolBlock } from "../fragments/index.ts";
+import { type BlockElicitation, formatDuration, type ToolBlock, toolLabel } from "../fragments/index.ts";
 import { count, head, indent, type Rows, tail, textRows } from "./rows.ts";
 import type { Paint, Style } from "./style.ts";
 import { fit } from "./terminal-library.ts";
@@ -13,7 +13,7 @@ const MARGIN = "    ";
 export function toolRows(block: ToolBlock, width: number, view: View): Rows {
   const { style } = view;
   const [sign, paint] = signOf(block, view);
-  const name = inertLine(block.name, 60);
+  const name = inertLine(toolLabel(block), 60);
   const tailText = tailOf(factsOf(block, view), width - 2 - name.length);
   const space = width - 2 - tailText.length;
   const title = fit(`${name} ${summaryOf(block)}`.trim(), Math.max(8, space));

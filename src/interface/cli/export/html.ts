@@ -5,7 +5,13 @@
  */
 
 import { turnEnding } from "../../../base/api/index.ts";
-import { type Block, formatDuration, reasoningLabel, type ToolBlock } from "../../fragments/index.ts";
+import {
+  type Block,
+  formatDuration,
+  reasoningLabel,
+  type ToolBlock,
+  toolLabel,
+} from "../../fragments/index.ts";
 import { inert, inertLine } from "../inert-text.ts";
 import { answerHtml, escapeHtml } from "./answer-html.ts";
 import type { ExportView } from "./markdown.ts";
@@ -108,9 +114,10 @@ function blockHtml(block: Block): string {
   }
 }
 
-function toolHtml({ name, arguments: given, result }: ToolBlock): string {
+function toolHtml(block: ToolBlock): string {
+  const { arguments: given, result } = block;
   const took = result?.durationMs === undefined ? "" : `, ${formatDuration(result.durationMs)}`;
-  const summary = `Tool ${name}: ${result?.status ?? "no result"}${took}`;
+  const summary = `Tool ${toolLabel(block)}: ${result?.status ?? "no result"}${took}`;
   const output = result === undefined ? "" : `<h2>Result</h2><pre>${text(result.text)}</pre>`;
   const person =
     result?.forPerson === undefined

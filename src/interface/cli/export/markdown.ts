@@ -5,7 +5,7 @@
 
 import { turnEnding } from "../../../base/api/index.ts";
 import type { Usage } from "../../../base/events/index.ts";
-import { type Block, reasoningLabel } from "../../fragments/index.ts";
+import { type Block, reasoningLabel, toolLabel } from "../../fragments/index.ts";
 import { inert, inertLine } from "../inert-text.ts";
 
 export interface ExportView {
@@ -47,7 +47,7 @@ function blockText(block: Block): string {
     case "text":
       return `${inert(block.text)}${block.cut ? "\n\n*(cut off)*" : ""}`;
     case "tool":
-      return `**Tool ${inertLine(block.name, 100)}**\n\n${fenced(block.arguments, "json")}${
+      return `**Tool ${inertLine(toolLabel(block), 100)}**\n\n${fenced(block.arguments, "json")}${
         block.result === undefined
           ? ""
           : `\n\nResult (${block.result.status}):\n\n${fenced(block.result.text, "")}`

@@ -4,7 +4,7 @@
  */
 
 import { unmistakableLine } from "../../../base/support/index.ts";
-import { reasoningLabel } from "../../fragments/index.ts";
+import { reasoningLabel, toolLabel } from "../../fragments/index.ts";
 import type { SessionView } from "../session-view.ts";
 
 export function Announcer({ view }: { readonly view: SessionView }) {
@@ -20,13 +20,13 @@ function words(view: SessionView): string {
   const last = blocks.findLast(({ superseded }) => !superseded);
   if (view.busy) {
     const asks = blocks.find((block) => block.kind === "tool" && block.permission?.question?.waits === true);
-    if (asks?.kind === "tool") return `${unmistakableLine(asks.name)} asks for permission.`;
+    if (asks?.kind === "tool") return `${unmistakableLine(toolLabel(asks))} asks for permission.`;
     const question = blocks
       .flatMap((block) => (block.kind === "tool" ? (block.elicitations ?? []) : []))
       .find(({ waits }) => waits);
     if (question !== undefined) return `${unmistakableLine(question.asked.server)} asks a question.`;
     if (last?.kind === "reasoning" && last.generating) return `Thinking: ${reasoningLabel(last)}`;
-    return last?.kind === "tool" ? `Tool ${last.name}.` : "";
+    return last?.kind === "tool" ? `Tool ${toolLabel(last)}.` : "";
   }
   if (last?.kind !== "turn_end") return "";
   return last.status === "completed" ? "The answer is ready." : `The turn was ${last.status}.`;

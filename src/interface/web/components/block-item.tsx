@@ -9,6 +9,7 @@ import {
   type NoticeBlock,
   type ReasoningBlock,
   reasoningLabel,
+  toolLabel,
   type TextBlock,
   type ToolBlock,
   type TurnEndBlock,
@@ -146,7 +147,7 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
         <summary>
           {block.generating ? <span class="dot" aria-hidden="true" /> : null}
           <span>
-            <code>{unmistakableLine(block.name)}</code>{" "}
+            <code>{unmistakableLine(toolLabel(block))}</code>{" "}
             <span class="arguments">{shortened(unmistakable(block.arguments))}</span> · {state}
             {time}
           </span>

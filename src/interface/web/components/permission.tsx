@@ -7,7 +7,7 @@ import { useState } from "preact/hooks";
 
 import type { ApproveOptions } from "../../../access/client/index.ts";
 import { messageOf, unmistakable, unmistakableLine } from "../../../base/support/index.ts";
-import type { BlockQuestion, ToolBlock } from "../../fragments/index.ts";
+import { type BlockQuestion, mcpQuestionLines, type ToolBlock, toolLabel } from "../../fragments/index.ts";
 import type { SessionView } from "../session-view.ts";
 import { Problem } from "./problem.tsx";
 
@@ -20,8 +20,8 @@ interface PermissionProps {
 
 export function Permission({ block, requestId, question, view }: PermissionProps) {
   const [problem, setProblem] = useState<string>();
-  const name = unmistakableLine(block.name);
-  const { argumentsHash, rule } = question;
+  const name = unmistakableLine(toolLabel(block));
+  const { argumentsHash, rule, changed } = question;
   const answer = (work: Promise<void>): void => {
     work.catch((error: unknown) => setProblem(messageOf(error)));
   };
@@ -46,6 +46,11 @@ export function Permission({ block, requestId, question, view }: PermissionProps
       <p>
         May <code>{name}</code> run with exactly these arguments?
       </p>
+      {mcpQuestionLines({ mcp: block.mcp, changed }).map((line) => (
+        <p key={line} class="whose-tool">
+          {line}
+        </p>
+      ))}
       <pre tabIndex={0}>{unmistakable(block.arguments)}</pre>
       {rule === undefined ? null : (
         <p>
