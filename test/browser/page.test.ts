@@ -1,8 +1,5 @@
 /** The page in a real browser: what a user does and sees. */
 
-import { createRequire } from "node:module";
-
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 
 import { startServer } from "../../src/access/server/index.ts";
@@ -10,37 +7,13 @@ import { fileStore } from "../../src/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
 import { ownPort } from "../support/own-port.ts";
+import { accessible } from "./accessible.ts";
 import { begin, blocksOn, describePage, openPage, realPage, sameInAll, say } from "./page-fixture.ts";
 
 const real = realPage();
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 const thought = { reasoning: ["**Reading the log**\n\nIt is long.", "**Deciding**\n\nI answer now."] };
 const stalled = (unit: string): string => `stall=${unit}`;
-
-async function accessible(page: Page): Promise<void> {
-  await page.addScriptTag({ path: axe }).catch(() => page.evaluate(readAxe()));
-  const serious = await page.evaluate(async () => {
-    const { violations } = await (
-      globalThis as unknown as {
-        axe: {
-          run(): Promise<{
-            violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
-          }>;
-        };
-      }
-    ).axe.run();
-    return violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  });
-  expect(serious).toEqual([]);
-}
-
-/** The page's policy allows no other script by its address, so the debugger evaluates it instead. */
-function readAxe(): string {
-  return createRequire(import.meta.url)("node:fs").readFileSync(axe, "utf8") as string;
-}
 
 describePage(real, "the page", () => {
   test("after sending a message, the thought is folded, unfolds to its parts and folds again, and a reload shows the same", async () => {

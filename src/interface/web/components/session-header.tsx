@@ -10,6 +10,7 @@ import { compact, dollars } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
 import { useVersion } from "../use-version.ts";
 import { ExportPanel } from "./export-panel.tsx";
+import { McpPanel } from "./mcp-panel.tsx";
 import { Problem } from "./problem.tsx";
 
 interface Props {
@@ -26,6 +27,7 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
   const [problem, setProblem] = useState<string>();
   const [deleting, setDeleting] = useState(false);
   const [exporting, setExporting] = useState(false);
+  const [servers, setServers] = useState(false);
   const attempt = (work: () => Promise<unknown>): void => {
     work().then(
       () => setProblem(undefined),
@@ -69,6 +71,9 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
         >
           Export
         </button>
+        <button type="button" aria-expanded={servers} onClick={() => setServers(!servers)}>
+          MCP
+        </button>
         {deleting ? null : (
           <button type="button" disabled={!writable || view.busy} onClick={() => setDeleting(true)}>
             Delete
@@ -76,6 +81,7 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
         )}
       </div>
       {exporting ? <ExportPanel id={handle.id} onDone={() => setExporting(false)} /> : null}
+      {servers ? <McpPanel view={view} onDone={() => setServers(false)} /> : null}
       {deleting ? (
         <div class="switch" role="group" aria-label="Delete this session">
           <span>Delete this session and its log permanently?</span>
