@@ -12,16 +12,27 @@ import { describeSession } from "../../runtime/session/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
 import type { ExportFlags } from "./commands/export.ts";
 import { openStore, type StoreFlags } from "./open-store.ts";
+import { type Skill, skillMessage } from "./skills.ts";
 import type { Terminal } from "./terminal.ts";
 
 const MOST_SESSIONS = 200;
 
-export function chatPorts(cwd: string, terminal: Terminal, costOf: CostOf, flags: StoreFlags): Ports {
+export function chatPorts(
+  cwd: string,
+  terminal: Terminal,
+  { costOf, skills }: { readonly costOf: CostOf; readonly skills: readonly Skill[] },
+  flags: StoreFlags,
+): Ports {
   return {
     models: async () => modelChoices(),
     efforts: EFFORTS,
     sessions: () => recentSessions(cwd, flags),
     exportSession: (handle, file) => writeSession(handle, file, terminal),
+    skill: (name, text) => {
+      const skill = skills.find((one) => one.name === name);
+      return skill === undefined ? undefined : skillMessage(skill, text);
+    },
+    skills: () => skills,
     costOf,
     whereToRead: (id) => `throughline sessions show ${id}`,
     whereToInspect: (id) => `throughline inspect ${id}`,

@@ -15,6 +15,7 @@ import { chatPorts, remotePorts } from "./chat-ports.ts";
 import { enterDirectory, openSession, type RunFlags } from "./open-session.ts";
 import { projectFiles } from "./project-files.ts";
 import { connectTo, openHandle, originOf } from "./remote-session.ts";
+import type { Skill } from "./skills.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ChatSessions {
@@ -39,15 +40,16 @@ export function localSessions(
   options: { readonly tools?: readonly Tool[] },
 ): ChatSessions {
   let costOf: CostOf | undefined;
+  let skills: readonly Skill[] = [];
   const open = async (wanted: RunFlags): Promise<SessionHandle> => {
     const opened = await openSession(wanted, { interactive: true, attach: true, terminal, ...options });
-    ({ costOf } = opened);
+    ({ costOf, skills } = opened);
     return opened.session;
   };
   return {
     open: () => open(flags),
     openOther: (id) => open({ ...later(flags), resume: id }),
-    ports: () => chatPorts(process.cwd(), terminal, costOf ?? unknownCost, flags),
+    ports: () => chatPorts(process.cwd(), terminal, { costOf: costOf ?? unknownCost, skills }, flags),
     files: () => projectFiles(process.cwd(), () => performance.now()),
     name: () => shortDirectory(process.cwd()),
     // The address is not repeated: nothing of it may be shown.
