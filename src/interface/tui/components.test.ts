@@ -149,3 +149,31 @@ test("completes commands at the start and files after an @, nothing elsewhere, a
   expect(await complete("/he", { ...where, firstLine: false })).toBeUndefined();
   expect(rankFiles(files, "")).toEqual(["src/tui/app.ts", "src/app.test.ts"]);
 });
+
+test("completes names of prompts and skills; one that could not be typed, and a path, are left alone", async () => {
+  const named = [
+    { name: "/docs:search", about: "find\u001B[2J" },
+    { name: "/docs:two words", about: "" },
+    { name: "/docs:\u001B[2J", about: "" },
+    { name: "/skill:tidy", about: "Tidies up." },
+  ];
+  const complete = createCompletion(
+    [{ name: "/help", about: "keys" }],
+    async () => [],
+    () => named,
+  );
+  const where = { firstLine: true, signal: new AbortController().signal };
+  expect(await complete("/", where)).toMatchObject({
+    items: [{ value: "/help" }, { value: "/docs:search" }, { value: "/skill:tidy" }],
+  });
+  const found = await complete("/docs:s", where);
+  expect(found?.items).toEqual([
+    {
+      value: "/docs:search",
+      label: "/docs:search",
+      description: expect.not.stringContaining("\u001B") as string,
+    },
+  ]);
+  expect(await complete("/usr/bin", where)).toBeUndefined();
+  expect(await complete("/docs:s", { ...where, firstLine: false })).toBeUndefined();
+});
