@@ -1,4 +1,5 @@
 /** Tools of an MCP server: declared with its names and instructions, asked about, with an image, a question and a change. */
+import { copyFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -14,7 +15,7 @@ const used = (tools) =>
     servers: { every: { command: "node", args: [join(SERVER, "dist", "index.js"), "stdio"], tools } },
   });
 
-/** Allows every call, declines forms and accepts nothing else. */
+/** Allows every call, and fills in every form. */
 async function attended(opened, turn) {
   for await (const event of turn) {
     if (event.type === "permission_request") await opened.approve(event.requestId);
@@ -49,7 +50,29 @@ const ECHO = { name: "mcp__every__echo", args: { message: "hello" } };
 const IMAGE = { name: "mcp__every__get-tiny-image", args: {} };
 const FORM = { name: `mcp__every__${ASKS}`, args: {} };
 
+/** The process died while the server waited for an answer. */
+const interruptedQuestion = async (id, folder) => {
+  const life = `life-of-${id}`;
+  const made = await used([ASKS]);
+  try {
+    const steps = [{ output: [thought("A server has this."), call(FORM.name, FORM.args)] }];
+    await session(life, folder, { model: responses(), steps, agent: { tools: [made] } }, async (opened) => {
+      const turn = opened.send("Use the server.");
+      for await (const event of turn) {
+        if (event.type !== "elicitation_request") continue;
+        copyFileSync(join(folder, `${life}.jsonl`), join(folder, `${id}.jsonl`));
+        turn.cancel();
+      }
+      await ended(turn, "cancelled");
+    });
+  } finally {
+    await made.close();
+  }
+  rmSync(join(folder, `${life}.jsonl`));
+};
+
 export const mcp = {
+  "mcp-interrupted-question": interruptedQuestion,
   "mcp-responses": withTools(responses(), [ECHO, IMAGE]),
   "mcp-messages-bound": withTools(messages("emu-claude-bound"), [ECHO, IMAGE]),
   "mcp-question": withTools(responses(), [FORM]),

@@ -34,7 +34,8 @@ test("a question about a call of an MCP server names server, tool and the comple
   const text = shown(asked, true);
   expect(text).toContain(String.raw`? MCP server docs, its tool find\u{1B}[2J (mcp__docs__find): `);
   expect(text).toContain("x".repeat(200));
-  expect(text).not.toMatch(/[\u001B\u202E]/);
+  expect(text).not.toContain("\u001B");
+  expect(text).not.toContain("\u202E");
   expect(text).toContain("! The server changed the description or schema of this tool");
 });
 
