@@ -59,6 +59,8 @@ export class Connection {
   readonly #host: ConnectionHost;
   readonly #closing = new AbortController();
   readonly #calls = new Set<ToolContext>();
+  /** Calls during which the server has asked something. */
+  readonly #asked = new WeakSet<ToolContext>();
   readonly #restarts: number[] = [];
   #state: State = { name: "lost" };
   #connecting: Promise<void> | undefined;
@@ -153,7 +155,7 @@ export class Connection {
       return outcomeOf(result, definition.outputSchema);
     } catch (error) {
       if (context.signal.aborted) throw error;
-      const lost = await this.#whyLost(client, error);
+      const lost = afterQuestion(await this.#whyLost(client, error), this.#asked.has(context));
       if (lost.how === "refused" && lost.reconnect === true) await this.#drop(client);
       if (lost.how === "login")
         this.#set({ name: "failed", problem: lost.why ?? "it needs a login", login: true });
@@ -235,7 +237,7 @@ export class Connection {
         legacy: eras?.isLegacy(this.server) === true,
         authProvider: this.#login,
         fetch: this.#host.fetch,
-        elicit: (params) => elicit(this.name, params, [...this.#calls].at(-1)),
+        elicit: (params) => this.#elicit(params),
         onToolsChanged: () => void this.#relist(),
         onClosed: () => this.#ended(client),
       });
@@ -267,6 +269,13 @@ export class Connection {
     const listed = await untilAborted(client.listTools(), signal);
     if (listed === undefined) throw signal.reason;
     return readTools(listed, this.server.tools);
+  }
+
+  /** Of several calls that run, the last one is taken to be the one that the server asks about. */
+  #elicit(params: JsonObject): Promise<JsonObject> {
+    const context = [...this.#calls].at(-1);
+    for (const one of this.#calls) this.#asked.add(one);
+    return elicit(this.name, params, context);
   }
 
   /** The server says that its tools have changed. The next turn gets the new list; a failure keeps the old one. */
@@ -322,6 +331,12 @@ export class Connection {
       progress(progressText(said));
     };
   }
+}
+
+/** A server that has asked something has begun, and the answer is a request of its own that can fail in any way. */
+function afterQuestion(lost: Lost, asked: boolean): Lost {
+  if (!asked || lost.how === "unknown" || lost.how === "failed") return lost;
+  return { how: "unknown", why: lost.why ?? "it needs a login" };
 }
 
 function progressText({ message, progress, total }: JsonObject): string {

@@ -258,16 +258,22 @@ const REFUSED_BEFORE: ReadonlySet<number> = new Set([
   -32_700, -32_600, -32_601, -32_602, -32_020, -32_021, -32_022,
 ]);
 
+/** Some servers give the code of wrong arguments to a result that misses their own schema: that tool has run. */
+function wasRefused({ code, message }: ProtocolError): boolean {
+  return REFUSED_BEFORE.has(code) && !/output|structured/i.test(message);
+}
+
 function lostBy(error: unknown, transport: StdioTransport | HttpTransport): Lost {
   if (wantsLogin(error)) return { how: "login" };
   if (error instanceof ProtocolError) {
     if (error.code === CUT_OFF) return { how: "unknown", why: error.message };
-    return { how: REFUSED_BEFORE.has(error.code) ? "refused" : "failed", why: error.message };
+    return { how: wasRefused(error) ? "refused" : "failed", why: error.message };
   }
   if (error instanceof SdkHttpError) {
     const { status } = error;
     const why = `it answered with HTTP ${status ?? "error"}`;
-    const isRefusal = status !== undefined && status >= 300 && status < 500;
+    // 408: something on the way has waited for an answer long enough.
+    const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 408;
     return isRefusal ? { how: "refused", why, reconnect: status === 404 } : { how: "unknown", why };
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected)
