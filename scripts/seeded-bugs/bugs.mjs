@@ -4,6 +4,7 @@
  * @type {readonly import("../planting.mjs").Planted[]}
  */
 
+import { mcpBugs } from "./mcp-bugs.mjs";
 import { postgresBugs } from "./postgres-bugs.mjs";
 
 const bytes = "test/exhaustive/log-bytes.test.ts";
@@ -396,5 +397,6 @@ export const bugs = [
     replace: "",
     tests: ["src/runtime/session/agent-tool.test.ts"],
   },
+  ...mcpBugs,
   ...postgresBugs,
 ];
