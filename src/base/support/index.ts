@@ -1,5 +1,6 @@
 /** Helpers that know nothing of the domain. They run in a browser too: no `node:` import here. */
 
+export { isBase64Text } from "./base64.ts";
 export { addAll } from "./add-all.ts";
 export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts";
 export { assertNever } from "./assert-never.ts";

@@ -1,5 +1,7 @@
 /** What the APIs check of an image that a request contains as base64. */
 
+import { isBase64Text } from "../../base/support/index.ts";
+
 export const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 const SIGNATURES: readonly (readonly [type: string, signature: RegExp])[] = [
@@ -10,7 +12,7 @@ const SIGNATURES: readonly (readonly [type: string, signature: RegExp])[] = [
 ];
 
 export function isBase64(data: string): boolean {
-  return data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+  return data.length % 4 === 0 && isBase64Text(data);
 }
 
 /** The type that the bytes show, whatever the request says. Undefined if they are no image. */

@@ -5,6 +5,7 @@ import {
   checkArgument,
   checkOptions,
   codedError,
+  isBase64Text,
   isObject,
   type ThroughlineError,
 } from "../../base/support/index.ts";
@@ -85,8 +86,7 @@ function assertPart(part: unknown): void {
   }
   if (type === "file" && typeof name !== "string") throw badInput("file: name is missing");
   if (typeof blob === "string") return;
-  if (typeof data !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-    throw badInput(`${type}: data must be base64`);
+  if (typeof data !== "string" || !isBase64Text(data)) throw badInput(`${type}: data must be base64`);
 }
 
 function badInput(message: string): ThroughlineError {

@@ -5,7 +5,7 @@
  */
 
 import type { ResultPart, ToolCall } from "../../base/events/index.ts";
-import { codeOf, inertLine, isObject, messageOf } from "../../base/support/index.ts";
+import { codeOf, inertLine, isBase64Text, isObject, messageOf } from "../../base/support/index.ts";
 import type { TurnContext } from "./context.ts";
 
 const MOST_IMAGES = 20;
@@ -76,7 +76,7 @@ function checkImage(image: unknown): CheckedImage | string {
   }
   if (typeof data !== "string" || data === "") return "it is empty";
   if (data.length > MOST_CHARACTERS) return tooLarge(Math.floor((data.length / 4) * 3));
-  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return "its data is not base64";
+  if (data.length % 4 !== 0 || !isBase64Text(data)) return "its data is not base64";
   const bytes = Buffer.from(data, "base64");
   if (bytes.length > MOST_BYTES) return tooLarge(bytes.length);
   if (!signature.test(bytes.toString("latin1", 0, 16))) return `its bytes are not ${mediaType}`;

@@ -4,7 +4,14 @@
  */
 
 import type { InputPart } from "../../../base/events/index.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
+import {
+  arrayOf,
+  isBase64Text,
+  isObject,
+  type JsonObject,
+  objectOf,
+  stringOf,
+} from "../../../base/support/index.ts";
 import { type LeftOutList, textIn } from "./entry.ts";
 
 export function inputParts(content: unknown, left: LeftOutList): readonly InputPart[] {
@@ -116,7 +123,7 @@ function decoded(text: string): string {
 function bytes(data: string, mediaType: string, name: string): InputPart | undefined {
   const clean = data.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/");
   // A file id or a path is not base64 of anything.
-  if (clean === "" || clean.length % 4 === 1 || !/^[A-Za-z0-9+/]+={0,2}$/.test(clean)) return undefined;
+  if (clean === "" || clean.length % 4 === 1 || !isBase64Text(clean)) return undefined;
   if (/^file[-_]/.test(data)) return undefined;
   return IMAGES.has(mediaType)
     ? { type: "image", mediaType, data: clean }
