@@ -5,23 +5,10 @@
 
 import type * as Loaded from "./loaded.ts";
 
-export type { ConnectionHost, EraMemory } from "./connection.ts";
-export type { McpSource, McpSourceParts } from "./mcp-source.ts";
+export type { EraMemory } from "./connection.ts";
+export type { McpSource } from "./mcp-source.ts";
 export { mcpTools, type McpToolsOptions } from "./mcp-tools.ts";
-export type {
-  LoginOptions,
-  LogoutResult,
-  McpOAuth,
-  McpOAuthOptions,
-  OAuthClientOptions,
-  TokenFile,
-} from "./oauth/index.ts";
-export {
-  type HttpServer,
-  type McpServerConfig,
-  type ParsedServer,
-  parseServer,
-  type StdioServer,
-} from "./server-config.ts";
+export type { McpOAuth, OAuthClientOptions } from "./oauth/index.ts";
+export { type HttpServer, type McpServerConfig, parseServer, type StdioServer } from "./server-config.ts";
 
 export const loadMcp = (): Promise<typeof Loaded> => import("./loaded.ts");

@@ -5,8 +5,8 @@ import { type DeclaredTools, tool, type Tool, toolOutcome } from "../tools/index
 import { resourceText } from "./call-result.ts";
 import type { Connection } from "./connection.ts";
 
-export const LIST_RESOURCES = "mcp_list_resources";
-export const READ_RESOURCE = "mcp_read_resource";
+const LIST_RESOURCES = "mcp_list_resources";
+const READ_RESOURCE = "mcp_read_resource";
 
 const MOST_LISTED = 500;
 

@@ -96,7 +96,7 @@ const FIELDS = Object.keys({ ...STDIO, ...HTTP, ...SHARED });
 const MAX_NAME = 64;
 
 /** Returns what is wrong with the name of a server, if anything is. */
-export function serverNameProblem(name: string): string | undefined {
+function serverNameProblem(name: string): string | undefined {
   if (name.trim() === "") return "it has no name";
   if (name.length > MAX_NAME) return `its name is longer than ${MAX_NAME} characters`;
   return /^[\p{L}\p{M}\p{N} ._@/-]+$/u.test(name)

@@ -21,7 +21,7 @@ import { ListTap } from "./list-tap.ts";
 import type { StdioServer } from "./server-config.ts";
 
 /** The largest message a server may send. */
-export const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 const STDERR_BYTES = 8 * 1024;
 /** How long a server may take to end by itself, and after SIGTERM. */
 const PATIENCE_MS = 2000;
