@@ -5,11 +5,12 @@
  */
 
 import type { McpPrompt, McpPromptMessage, McpServerView } from "../../base/api/index.ts";
-import type { ServerInstructions } from "../../base/events/index.ts";
+import type { ServerInstructions, ToolSpec } from "../../base/events/index.ts";
 import { codedError, didYouMean } from "../../base/support/index.ts";
 import {
   type DeclaredTools,
   type SourcedTools,
+  specOf,
   type Tool,
   TOOL_SOURCE,
   type ToolSource,
@@ -17,7 +18,7 @@ import {
 import { Connection, type ConnectionHost } from "./connection.ts";
 import { declaredTool, mcpTool } from "./mcp-tool.ts";
 import { promptOf, promptsOf } from "./prompts.ts";
-import { resourceTools } from "./resource-tools.ts";
+import { haveResources, resourceTools } from "./resource-tools.ts";
 import type { McpServerConfig } from "./server-config.ts";
 import { toolNames } from "./tool-names.ts";
 
@@ -56,7 +57,8 @@ export class McpSource implements ToolSource {
   }
 
   get tools(): readonly Tool[] {
-    return this.toolsFor({ tools: [], instructions: [], keep: false }).tools;
+    const { tools, resources } = this.toolsFor({ tools: [], instructions: [], keep: false });
+    return [...tools, ...resources];
   }
 
   secrets(): readonly string[] {
@@ -76,11 +78,12 @@ export class McpSource implements ToolSource {
   toolsFor(declared: DeclaredTools): SourcedTools {
     const parts = this.#enabled.map((connection) => this.#partOf(connection, declared));
     const tools = parts.flatMap((part) => part.tools);
-    const resources = resourceTools(this.#enabled, declared);
-    const all = [...tools, ...resources];
     const { only } = this.#options;
+    const wanted = ({ name }: Tool): boolean => only?.includes(name) !== false;
     return {
-      tools: only === undefined ? all : all.filter(({ name }) => only.includes(name)),
+      tools: tools.filter(wanted),
+      resources: resourceTools(this.#enabled, declared).filter(wanted),
+      hasResources: haveResources(this.#enabled),
       instructions: parts.flatMap((part) => part.instructions),
       problems: parts.flatMap((part) => part.problems),
     };
@@ -146,23 +149,36 @@ export class McpSource implements ToolSource {
     for (const listener of this.#listeners) listener();
   }
 
-  #partOf(connection: Connection, declared: DeclaredTools): SourcedTools {
+  #partOf(
+    connection: Connection,
+    declared: DeclaredTools,
+  ): Pick<SourcedTools, "tools" | "instructions" | "problems"> {
     const { name, view } = connection;
     const before = declared.tools.filter(({ mcp }) => mcp?.server === name);
     const said = declared.instructions.filter(({ server }) => server === name);
-    const known = connection.tools;
-    const tools: readonly Tool[] =
-      known === undefined || (declared.keep && before.length > 0)
-        ? before.map((spec) => declaredTool(spec, spec.mcp?.tool ?? "", connection))
-        : listedTools(connection);
+    const listed = connection.tools === undefined ? undefined : listedTools(connection);
+    const tools = listed === undefined || declared.keep ? keptTools(before, listed, connection) : listed;
     const now: readonly ServerInstructions[] =
       connection.instructions === undefined ? [] : [{ server: name, text: connection.instructions }];
     return {
       tools,
-      instructions: said.length > 0 || declared.keep ? said : now,
+      // A server that said nothing when its tools were declared says nothing later either.
+      instructions: said.length > 0 || before.length > 0 || declared.keep ? said : now,
       problems: problemsOf(view, before.length),
     };
   }
+}
+
+/** The tools as the session declared them. One that its server still describes so is known better than by its words. */
+function keptTools(
+  before: readonly ToolSpec[],
+  listed: readonly Tool[] = [],
+  connection: Connection,
+): readonly Tool[] {
+  return before.map((spec) => {
+    const same = listed.find((one) => JSON.stringify(specOf(one)) === JSON.stringify(spec));
+    return same ?? declaredTool(spec, spec.mcp?.tool ?? "", connection);
+  });
 }
 
 function listedTools(connection: Connection): readonly Tool[] {

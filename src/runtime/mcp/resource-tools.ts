@@ -10,15 +10,17 @@ const READ_RESOURCE = "mcp_read_resource";
 
 const MOST_LISTED = 500;
 
+export function haveResources(connections: readonly Connection[]): boolean {
+  return connections.some(({ client }) => client?.has("resources") === true);
+}
+
 /** What the session has declared stays while a server is away, and a turn that goes on keeps exactly that. */
 export function resourceTools(
   connections: readonly Connection[],
   { tools, keep }: DeclaredTools,
 ): readonly Tool[] {
   const isDeclared = tools.some(({ name }) => name === READ_RESOURCE);
-  const isNew =
-    !(keep && tools.length > 0) && connections.some(({ client }) => client?.has("resources") === true);
-  const isWanted = isDeclared || isNew;
+  const isWanted = isDeclared || (!keep && haveResources(connections));
   if (!isWanted || connections.length === 0) return [];
   return [listTool(connections), readTool(connections)];
 }

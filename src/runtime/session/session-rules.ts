@@ -7,9 +7,9 @@ import type { RuleView } from "../../base/api/index.ts";
 import type { EventDraft } from "../../base/events/index.ts";
 import { codedError, didYouMean } from "../../base/support/index.ts";
 import type { SessionFacts } from "../facts/index.ts";
-import { type AllowRule, covers, parseRule, type Tool } from "../tools/index.ts";
+import { type AllowRule, covers, parseRule, specOf, type Tool } from "../tools/index.ts";
 import type { LiveLog, PermissionPolicy } from "../turn/index.ts";
-import { ownTools, type SessionTools, specOf } from "./session-tools.ts";
+import { ownTools, type SessionTools } from "./session-tools.ts";
 import type { AgentOptions } from "./types.ts";
 
 export interface SessionRulesParts {

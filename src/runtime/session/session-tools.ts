@@ -4,9 +4,9 @@
  * its requests stays the same; a real change takes effect with a turn, and a notice says what changed.
  */
 
-import type { ServerInstructions, Settings, ToolSpec } from "../../base/events/index.ts";
+import type { ServerInstructions, Settings } from "../../base/events/index.ts";
 import { untilAborted } from "../../base/support/index.ts";
-import { isToolSource, type Tool, type ToolSource } from "../tools/index.ts";
+import { isToolSource, type SourcedTools, specOf, type Tool, type ToolSource } from "../tools/index.ts";
 import type { AgentOptions } from "./types.ts";
 
 /** What a request declares. */
@@ -36,10 +36,6 @@ export function sourcesIn({ tools = [] }: Pick<AgentOptions, "tools">): readonly
   return tools.filter((one) => isToolSource(one));
 }
 
-export function specOf({ name, description, parameters, strict, mcp }: Tool): ToolSpec {
-  return { name, description, parameters, strict, ...(mcp === undefined ? {} : { mcp }) };
-}
-
 export interface SessionToolsParts {
   readonly options: AgentOptions;
   /** The settings of the path so far. */
@@ -64,7 +60,14 @@ export class SessionTools {
 
   /** Until a turn has begun in this process: what the log says was declared. */
   get current(): Toolset {
-    return (this.#current ??= this.#read(false).toolset);
+    return (this.#current ??= this.#read(true).toolset);
+  }
+
+  /** Waits for the sources, and returns what the log says was declared, as far as servers are there to run it. */
+  async declared(): Promise<readonly Tool[]> {
+    await Promise.all(this.sources.map((source) => source.ready()));
+    if (this.sources.length > 0) this.#current = this.#read(true).toolset;
+    return this.current.tools;
   }
 
   /** Waits for the sources, at most until the signal is aborted, and takes what they have now. */
@@ -84,10 +87,14 @@ export class SessionTools {
 
   #read(keep: boolean): { readonly toolset: Toolset; readonly problems: readonly ToolNotice[] } {
     const before = this.#parts.declared();
-    const declared = { tools: before?.tools ?? [], instructions: before?.serverInstructions ?? [], keep };
+    const declared = {
+      tools: before?.tools ?? [],
+      instructions: before?.serverInstructions ?? [],
+      keep: keep && before !== undefined,
+    };
     const parts = this.sources.map((source) => source.toolsFor(declared));
     const taken = new Set(this.#own.map(({ name }) => name));
-    const offered = parts.flatMap(({ tools }) => tools);
+    const offered = [...parts.flatMap(({ tools }) => tools), ...resourceTools(parts)];
     const free = offered.filter(({ name }) => !taken.has(name) && taken.add(name) !== undefined);
     const room = Math.max(0, MOST_TOOLS - this.#own.length);
     const away = parts.flatMap(({ problems }) => problems);
@@ -140,6 +147,13 @@ export class SessionTools {
       { code: "tools_changed", message: `the tools of MCP servers changed: ${words.join("; ")}${cost}` },
     ];
   }
+}
+
+/** Those of a source that has resources, so that another one's never take their place. */
+function resourceTools(parts: readonly SourcedTools[]): readonly Tool[] {
+  const having = parts.filter(({ hasResources }) => hasResources);
+  const declaring = parts.filter(({ resources }) => resources.length > 0).slice(0, 1);
+  return (having.length > 0 ? having : declaring).flatMap(({ resources }) => resources);
 }
 
 function wordsFor(what: string, names: readonly string[]): readonly string[] {

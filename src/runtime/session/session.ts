@@ -88,9 +88,11 @@ export class LocalSession extends SessionView implements Session {
     const live = new LiveLog(log, parts.writerLives);
     const tools = new SessionTools({
       options,
-      // Before the first request nothing depends on what was declared.
+      // Before the first request nothing depends on what was declared. A summary stands for earlier requests.
       declared: () =>
-        live.fold.entries.some(({ kind }) => kind === "group") ? live.fold.settings : undefined,
+        live.fold.entries.some(({ kind }) => kind === "group" || kind === "summary")
+          ? live.fold.settings
+          : undefined,
       unreadable: (toolset) => {
         const { dropped } = switchPreview(live.log.events, settingsFor(this.model, options, toolset));
         return dropped - switchPreview(live.log.events, live.fold.settings ?? this.#settings()).dropped;
@@ -192,8 +194,7 @@ export class LocalSession extends SessionView implements Session {
     const overrides = { output, fellBackTo, keepTools: true };
     const prepare = async (): Promise<PreparedTurn> => {
       // Whether a call may run again is known only when its server is there.
-      await Promise.all(this.#tools.sources.map((source) => source.ready()));
-      const { tools } = this.#tools.current;
+      const tools = await this.#tools.declared();
       const plan = resumePlan(open, await this.#live.log.scratch.rows(), tools);
       const ahead = this.#runner.settingsAhead(open.turn, overrides);
       return { plan: { ...plan, opening: [...plan.opening, ...ahead] }, overrides };

@@ -3,7 +3,8 @@
 import type { Settings } from "../../base/events/index.ts";
 import { withDefaults } from "../../base/support/index.ts";
 import type { Model } from "../providers/index.ts";
-import { NO_TOOLS, specOf, type Toolset } from "./session-tools.ts";
+import { specOf } from "../tools/index.ts";
+import { NO_TOOLS, type Toolset } from "./session-tools.ts";
 import type { AgentOptions } from "./types.ts";
 
 export function settingsFor(

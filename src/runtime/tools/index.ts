@@ -36,6 +36,7 @@ export { toolCalls } from "./tool-calls.ts";
 export {
   type DeclaredTools,
   isToolSource,
+  specOf,
   type McpTools,
   type SourcedTools,
   TOOL_SOURCE,

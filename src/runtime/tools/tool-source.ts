@@ -12,13 +12,17 @@ import type { Tool } from "./tool.ts";
 export interface DeclaredTools {
   readonly tools: readonly ToolSpec[];
   readonly instructions: readonly ServerInstructions[];
-  /** A turn that goes on after a crash keeps exactly what it had. */
+  /** Exactly this is wanted: a turn that goes on after a crash keeps what it had. False if nothing was declared. */
   readonly keep: boolean;
 }
 
 export interface SourcedTools {
   /** In the order in which they are declared. */
   readonly tools: readonly Tool[];
+  /** The tools that read resources. Several sources give them the same names, so a session declares them last, once. */
+  readonly resources: readonly Tool[];
+  /** Whether a server of this source has resources now. If not, the session has only declared such tools before. */
+  readonly hasResources: boolean;
   /** Once declared, the text of a server never changes in a session. */
   readonly instructions: readonly ServerInstructions[];
   /** What a person should know, each said once: servers that are away, tools that cannot be used. */
@@ -58,6 +62,11 @@ export interface ToolSource extends McpTools {
   ): Promise<readonly McpPromptMessage[]>;
   /** Calls back when the state of a server changes. Returns a function that stops it. */
   onChange(listener: () => void): () => void;
+}
+
+/** The tool as a request declares it. */
+export function specOf({ name, description, parameters, strict, mcp }: Tool): ToolSpec {
+  return { name, description, parameters, strict, ...(mcp === undefined ? {} : { mcp }) };
 }
 
 export function isToolSource(value: unknown): value is ToolSource {
