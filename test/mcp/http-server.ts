@@ -12,6 +12,7 @@ import { afterTest } from "../support/clean-up.ts";
 
 export interface HttpCall {
   readonly id: unknown;
+  readonly params: JsonObject;
   readonly input: JsonObject;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -73,8 +74,9 @@ async function serve(
     });
   else if (method === "tools/list") reply({ tools });
   else if (method === "tools/call") {
-    const input = isObject(params) && isObject(params["arguments"]) ? params["arguments"] : {};
-    await call({ id, input, request, response, socket: request.socket, answer });
+    const given = isObject(params) ? params : {};
+    const input = isObject(given["arguments"]) ? given["arguments"] : {};
+    await call({ id, params: given, input, request, response, socket: request.socket, answer });
   } else {
     const error = { code: -32_601, message: "not found" };
     response

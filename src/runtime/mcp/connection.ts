@@ -4,6 +4,8 @@
  * at most once.
  */
 
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import type { McpServerView } from "../../base/api/index.ts";
 import {
   type Clock,
@@ -16,7 +18,7 @@ import {
 import { type ToolContext, type ToolOutcome, toolOutcome } from "../tools/index.ts";
 import { outcomeOf } from "./call-result.ts";
 import { elicit } from "./elicitation.ts";
-import { type Lost, lostOutcome } from "./lost-call.ts";
+import { type Lost, lostAfterBegin, lostOutcome } from "./lost-call.ts";
 import type { OpenedClient, OpenOptions } from "./open-client.ts";
 import type { McpServerConfig } from "./server-config.ts";
 import { type McpToolDefinition, type ReadTools, readTools, serverText } from "./tool-definition.ts";
@@ -53,14 +55,23 @@ type State =
   | { readonly name: "failed"; readonly problem: string; readonly login: boolean }
   | { readonly name: "closed" };
 
+interface RunningCall {
+  readonly context: ToolContext;
+  /** Whether the server has reported progress or asked something: then it has begun, whatever it says afterwards. */
+  begun: boolean;
+}
+
+/** The call that what runs now belongs to. */
+const CALL = new AsyncLocalStorage<RunningCall>();
+
 export class Connection {
   readonly name: string;
   readonly server: McpServerConfig;
   readonly #host: ConnectionHost;
   readonly #closing = new AbortController();
-  readonly #calls = new Set<ToolContext>();
-  /** Calls during which the server has asked something. */
-  readonly #asked = new WeakSet<ToolContext>();
+  readonly #calls = new Set<RunningCall>();
+  /** Clients that get no more calls, but may still have some. */
+  readonly #retired = new Set<OpenedClient>();
   readonly #restarts: number[] = [];
   #state: State = { name: "lost" };
   #connecting: Promise<void> | undefined;
@@ -146,22 +157,25 @@ export class Connection {
         status: "error",
         text: `the MCP server "${this.name}" no longer has the tool "${inertLine(tool, 100)}"; not executed`,
       });
-    this.#calls.add(context);
+    const running: RunningCall = { context, begun: false };
+    this.#calls.add(running);
     try {
-      const result = await client.call(definition.raw, definition.wrapped ? inputOf(input) : input, {
-        signal: context.signal,
-        onProgress: this.#progress(context),
-      });
+      const options = { signal: context.signal, onProgress: this.#progress(running) };
+      const given = definition.wrapped ? inputOf(input) : input;
+      const result = await CALL.run(running, () => client.call(definition.raw, given, options));
       return outcomeOf(result, definition.outputSchema);
     } catch (error) {
       if (context.signal.aborted) throw error;
-      const lost = afterQuestion(await this.#whyLost(client, error), this.#asked.has(context));
+      const lost = await this.#whyLost(client, error);
       if (lost.how === "refused" && lost.reconnect === true) await this.#drop(client);
-      if (lost.how === "login")
+      if (lost.how === "login") {
+        this.#retired.add(client);
         this.#set({ name: "failed", problem: lost.why ?? "it needs a login", login: true });
-      return lostOutcome(this.name, lost);
+      }
+      return lostOutcome(this.name, running.begun ? lostAfterBegin(lost) : lost);
     } finally {
-      this.#calls.delete(context);
+      this.#calls.delete(running);
+      if (this.#calls.size === 0) void this.#closeRetired();
     }
   }
 
@@ -202,6 +216,25 @@ export class Connection {
     this.#closing.abort(new Error("the connection was closed"));
     await this.#connecting;
     await client?.close().catch(() => undefined);
+    await this.#closeRetired();
+  }
+
+  async #closeRetired(): Promise<void> {
+    const clients = [...this.#retired];
+    this.#retired.clear();
+    await Promise.all(clients.map((client) => client.close().catch(() => undefined)));
+  }
+
+  /**
+   * A question belongs to the call that it came with. If a server does not say which one that is and several run, nobody
+   * is asked: they may be calls of different sessions, and a person must not answer for another.
+   */
+  #elicit(params: JsonObject): Promise<JsonObject> {
+    const own = CALL.getStore();
+    const [only] = this.#calls.size === 1 ? this.#calls : [];
+    const running = own !== undefined && this.#calls.has(own) ? own : only;
+    if (running !== undefined) running.begun = true;
+    return elicit(this.name, params, running?.context);
   }
 
   #unreachable(): ToolOutcome {
@@ -271,13 +304,6 @@ export class Connection {
     return readTools(listed, this.server.tools);
   }
 
-  /** Of several calls that run, the last one is taken to be the one that the server asks about. */
-  #elicit(params: JsonObject): Promise<JsonObject> {
-    const context = [...this.#calls].at(-1);
-    for (const one of this.#calls) this.#asked.add(one);
-    return elicit(this.name, params, context);
-  }
-
   /** The server says that its tools have changed. The next turn gets the new list; a failure keeps the old one. */
   async #relist(): Promise<void> {
     const { client } = this;
@@ -321,22 +347,18 @@ export class Connection {
   }
 
   /** A server may send any number of these; a person sees ten a second at most. */
-  #progress({ progress }: ToolContext): (said: JsonObject) => void {
+  #progress(running: RunningCall): (said: JsonObject) => void {
     const { clock } = this.#host;
+    const { progress } = running.context;
     let last = Number.NEGATIVE_INFINITY;
     return (said) => {
+      running.begun = true;
       const now = clock.monotonic();
       if (now - last < PROGRESS_MS) return;
       last = now;
       progress(progressText(said));
     };
   }
-}
-
-/** A server that has asked something has begun, and the answer is a request of its own that can fail in any way. */
-function afterQuestion(lost: Lost, asked: boolean): Lost {
-  if (!asked || lost.how === "unknown" || lost.how === "failed") return lost;
-  return { how: "unknown", why: lost.why ?? "it needs a login" };
 }
 
 function progressText({ message, progress, total }: JsonObject): string {

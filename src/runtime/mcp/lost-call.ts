@@ -16,6 +16,14 @@ export type Lost =
   | { readonly how: "login"; readonly why?: string }
   | { readonly how: "unknown"; readonly why: string };
 
+/** The same of a call that its server had begun: it reported progress or asked something, so nothing says "not executed". */
+export function lostAfterBegin(lost: Lost): Lost {
+  if (lost.how === "refused") return { how: "failed", why: lost.why };
+  if (lost.how === "unsent") return { how: "unknown", why: lost.why };
+  if (lost.how === "login") return { how: "unknown", why: lost.why ?? "it needs a login" };
+  return lost;
+}
+
 export function lostOutcome(server: string, lost: Lost): ToolOutcome {
   const name = `the MCP server "${server}"`;
   switch (lost.how) {

@@ -234,14 +234,15 @@ const SYSTEM: Readonly<Record<string, string>> = {
   ECONNRESET: "it closed the connection",
 };
 
-/** Errors that mean that nothing was sent. */
-const UNSENT: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-]);
+/** What fails before anything is sent. A connection in use can end with the same codes, after a request was sent. */
+const BEFORE_SENDING: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
+
+function isUnsent(error: unknown): boolean {
+  const root = rootOf(error);
+  if (root instanceof AggregateError && root.errors.length > 0)
+    return root.errors.every((one) => isUnsent(one));
+  return isObject(root) && BEFORE_SENDING.has(root["syscall"]);
+}
 
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : error;
@@ -253,21 +254,17 @@ function systemCode(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** Refusals with these codes come before a tool is run. */
-const REFUSED_BEFORE: ReadonlySet<number> = new Set([
-  -32_700, -32_600, -32_601, -32_602, -32_020, -32_021, -32_022,
-]);
-
-/** Some servers give the code of wrong arguments to a result that misses their own schema: that tool has run. */
-function wasRefused({ code, message }: ProtocolError): boolean {
-  return REFUSED_BEFORE.has(code) && !/output|structured/i.test(message);
-}
+/**
+ * Refusals with these codes come before a tool is run. Those for bad requests and parameters (-32600, -32602) may come
+ * after: servers use them for a result that misses its schema (typescript-sdk#654), and proxies pass them on.
+ */
+const REFUSED_BEFORE: ReadonlySet<number> = new Set([-32_700, -32_601, -32_020, -32_021, -32_022]);
 
 function lostBy(error: unknown, transport: StdioTransport | HttpTransport): Lost {
   if (wantsLogin(error)) return { how: "login" };
   if (error instanceof ProtocolError) {
     if (error.code === CUT_OFF) return { how: "unknown", why: error.message };
-    return { how: wasRefused(error) ? "refused" : "failed", why: error.message };
+    return { how: REFUSED_BEFORE.has(error.code) ? "refused" : "failed", why: error.message };
   }
   if (error instanceof SdkHttpError) {
     const { status } = error;
@@ -278,8 +275,7 @@ function lostBy(error: unknown, transport: StdioTransport | HttpTransport): Lost
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected)
     return { how: "unsent", why: "it is not connected" };
-  const code = systemCode(error);
-  if (code !== undefined && UNSENT.has(code)) return { how: "unsent", why: connectProblem(error) };
+  if (isUnsent(error)) return { how: "unsent", why: connectProblem(error) };
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
     return { how: "unknown", why: transport.problem ?? "the connection broke after the call was sent" };
   return { how: "unknown", why: transport.problem ?? connectProblem(error) };

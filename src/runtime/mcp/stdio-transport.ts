@@ -6,6 +6,7 @@
  * States: started → closed (by us, by its exit, or because a message is too large). `onclose` is called once.
  */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 
@@ -38,6 +39,8 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   /** Lines of the server that are no messages. */
   droppedLines = 0;
+  /** Requests without an answer. What an answer leads to belongs to the call that asked, not to the process. */
+  readonly #asked = new Map<unknown, (work: () => void) => void>();
   readonly #server: StdioServer;
   readonly #cwd: string;
   #child: Child | undefined;
@@ -101,6 +104,7 @@ export class StdioTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     this.tap.outgoing(message);
+    if ("method" in message && "id" in message) this.#asked.set(message.id, AsyncLocalStorage.snapshot());
     return new Promise((resolve, reject) => {
       const stdin = this.#child?.stdin;
       if (stdin === undefined || this.#closed || !stdin.writable) {
@@ -189,7 +193,12 @@ export class StdioTransport implements Transport {
       this.droppedLines += 1;
       return;
     }
-    this.onmessage?.(this.tap.incoming(message));
+    const tell = (): void => this.onmessage?.(this.tap.incoming(message));
+    const id = "method" in message ? undefined : message.id;
+    const within = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (within === undefined) tell();
+    else within(tell);
   }
 }
 
