@@ -1,10 +1,12 @@
-/** A call that its server has begun is never called "not executed", and its questions go to nobody else. */
+/** A call that its server has begun is never called "not executed", and what a connection asks or leaves is its own. */
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import type { Elicitation } from "../../src/base/events/index.ts";
+import { StdioTransport } from "../../src/runtime/mcp/stdio-transport.ts";
 import { type ToolContext, type ToolOutcome, withElicit } from "../../src/runtime/tools/index.ts";
 import { gate } from "../contracts/session-fixture.ts";
+import { afterTest } from "../support/clean-up.ts";
 import { callTool, knownEras, source, stdio } from "./fixture.ts";
 import { EFFECT, type HttpCall, httpServer, text } from "./http-server.ts";
 
@@ -159,4 +161,30 @@ test("a connection that needs a login after all is closed", async () => {
   const outcome = await callTool(tools, "mcp__web__effect", { id: 1, phase: "none" });
   expect(outcome.text).toContain("not executed. The user can log in");
   await closed.promise;
+});
+
+test("a process that is to be started after its connection was closed does not start", async () => {
+  const transport = new StdioTransport({ command: process.execPath, args: ["-e", ""] }, process.cwd());
+  await transport.close();
+  await expect(transport.start()).rejects.toThrow("closed before it began");
+  expect(transport.pid).toBeNull();
+});
+
+test("a tool whose headers break the rules is left out by name, and nothing of it reaches the terminal", async () => {
+  const printed = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  afterTest(async () => printed.mockRestore());
+  const bad = { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } };
+  const name = "evil\u001b[2J";
+  const server = await httpServer({
+    modern: true,
+    tools: [EFFECT, { ...EFFECT, name, inputSchema: bad }],
+    call: () => undefined,
+  });
+  const tools = source({ web: server });
+  await tools.ready();
+  expect(tools.servers[0]).toMatchObject({
+    toolNames: ["effect"],
+    leftOut: [expect.stringContaining("its declarations of x-mcp-header break the rules")],
+  });
+  expect(printed).not.toHaveBeenCalled();
 });

@@ -3,13 +3,16 @@
  * process, and with several sources of tools.
  */
 
-import { expect, test } from "vitest";
+import type { ServerResponse } from "node:http";
+
+import { expect, test, vi } from "vitest";
 
 import type { Settings } from "../../src/base/events/index.ts";
 import { memoryStore, type Session, type SessionEvent, type Store } from "../../src/index.ts";
 import type { AppendDraft } from "../../src/runtime/log/index.ts";
-import { call, eventsOf, history, ofType, say } from "../contracts/session-fixture.ts";
-import { knownEras, source, talk } from "./fixture.ts";
+import { call, eventsOf, gate, history, ofType, say } from "../contracts/session-fixture.ts";
+import { afterTest } from "../support/clean-up.ts";
+import { knownEras, source, talk, until } from "./fixture.ts";
 import { httpServer, type HttpServerOptions, text } from "./http-server.ts";
 
 const ACT = { name: "act", description: "Acts.", inputSchema: { type: "object", properties: {} } };
@@ -25,6 +28,7 @@ function web(more: Partial<HttpServerOptions> = {}): ReturnType<typeof httpServe
 }
 
 const legacy = { eras: knownEras("legacy") };
+const DEBOUNCE_MS = 300;
 const AWAY = { command: "/no/such/program" };
 
 /** The log as a crash right after this event would leave it. */
@@ -154,4 +158,50 @@ test("resources of one of two sources are read through it in every turn, and the
   expect((await settingsIn(session)).map(namesIn)).toEqual([
     ["mcp__one__act", "mcp__two__act", "mcp_list_resources", "mcp_read_resource"],
   ]);
+});
+
+test("a server that says that its list changed while it lists keeps all its tools", async () => {
+  const later = setTimeout;
+  let waits = 0;
+  // The client package waits this long for further changes before it tells of one.
+  const timers = vi.spyOn(globalThis, "setTimeout").mockImplementation((work: () => void, ms?: number) =>
+    later(() => {
+      work();
+      if (ms === DEBOUNCE_MS) waits += 1;
+    }, ms),
+  );
+  afterTest(async () => timers.mockRestore());
+  const lists: ReturnType<typeof gate<void>>[] = [];
+  const names = Array.from({ length: 30 }, (_, at) => `tool${at}`);
+  const stream = gate<ServerResponse>();
+  const server = await web({
+    tools: names.map((name) => ({ ...ACT, name })),
+    handshake: { capabilities: { tools: { listChanged: true } } },
+    other: (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+      stream.open(response);
+    },
+  });
+  const slowly = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    if (!JSON.stringify(init?.body ?? "").includes("tools/list")) return fetch(url, init);
+    const held = gate();
+    lists.push(held);
+    if (lists.length > 1) await held.promise;
+    return fetch(url, init);
+  };
+  const tools = source({ web: server }, { ...legacy, fetch: slowly });
+  await tools.ready();
+  const said = `data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`;
+  const tell = async (): Promise<void> => void (await stream.promise).write(said);
+  await tell();
+  await until(() => lists.length === 2);
+  await tell();
+  await until(() => waits === 2);
+  const changes: number[] = [];
+  tools.onChange(() => changes.push(tools.tools.length));
+  for (const held of lists) held.open();
+  await until(() => lists.length === 3);
+  lists[2]?.open();
+  await until(() => changes.length === 2);
+  expect(changes).toEqual([30, 30]);
 });

@@ -76,6 +76,9 @@ export class Connection {
   #state: State = { name: "lost" };
   #connecting: Promise<void> | undefined;
   #read: ReadTools | undefined;
+  /** The server has said that its list is another one since it was last asked for it. */
+  #isStale = false;
+  #listing: OpenedClient | undefined;
   #instructions: string | undefined;
   #era: "legacy" | "modern" | undefined;
   #onChange: () => void = () => undefined;
@@ -274,6 +277,7 @@ export class Connection {
         onToolsChanged: () => void this.#relist(),
         onClosed: () => this.#ended(client),
       });
+      this.#isStale = false;
       this.#read = await this.#list(client, signal);
     } catch (error) {
       await client?.close().catch(() => undefined);
@@ -296,25 +300,36 @@ export class Connection {
     const said = serverText(client.instructions ?? "", MAX_INSTRUCTIONS);
     this.#instructions = said === "" ? undefined : said;
     this.#set({ name: "connected", client });
+    if (this.#isStale) void this.#relist();
   }
 
   async #list(client: OpenedClient, signal: AbortSignal): Promise<ReadTools> {
     const listed = await untilAborted(client.listTools(), signal);
     if (listed === undefined) throw signal.reason;
-    return readTools(listed, this.server.tools);
+    return readTools(listed, this.server.tools, client.mirrors);
   }
 
-  /** The server says that its tools have changed. The next turn gets the new list; a failure keeps the old one. */
+  /**
+   * The server says that its tools have changed. The next turn gets the new list; a failure keeps the old one. A change
+   * while a list is being read is read after it.
+   */
   async #relist(): Promise<void> {
+    this.#isStale = true;
     const { client } = this;
-    if (client === undefined) return;
+    if (client === undefined || this.#listing === client) return;
+    this.#listing = client;
     try {
-      const read = await this.#list(client, this.#closing.signal);
-      if (this.client === client) this.#read = read;
+      while (this.#isStale && this.client === client) {
+        this.#isStale = false;
+        const read = await this.#list(client, this.#closing.signal);
+        if (this.client === client) this.#read = read;
+        this.#onChange();
+      }
     } catch {
       return;
+    } finally {
+      if (this.#listing === client) this.#listing = undefined;
     }
-    this.#onChange();
   }
 
   #ended(client: OpenedClient | undefined): void {

@@ -5,7 +5,6 @@
  */
 
 import { arrayOf, isObject, type JsonObject } from "../../base/support/index.ts";
-import { isTooDeep } from "./tool-definition.ts";
 
 interface Message {
   readonly id?: unknown;
@@ -35,13 +34,9 @@ export class ListTap {
     return { ...message, result: { ...result, tools } };
   }
 
-  /** The tools that the server listed, without those that the package has left out for their headers. */
-  listed(names: readonly string[]): readonly unknown[] {
-    const kept = new Set(names);
-    return [
-      ...[...this.#listed].flatMap(([name, tool]) => (kept.has(name) ? [tool] : [])),
-      ...this.#nameless,
-    ];
+  /** The tools of the last list. */
+  get listed(): readonly unknown[] {
+    return [...this.#listed.values(), ...this.#nameless];
   }
 
   #begin(): void {
@@ -56,18 +51,6 @@ export class ListTap {
       return [];
     }
     this.#listed.set(name, tool);
-    const { inputSchema } = tool;
-    // The package walks through the properties. One that nests too deeply would fail the whole list.
-    const isPlain =
-      isObject(inputSchema) &&
-      inputSchema["type"] === "object" &&
-      isObject(inputSchema["properties"]) &&
-      !isTooDeep(inputSchema["properties"]);
-    return [
-      {
-        name,
-        inputSchema: isPlain ? { type: "object", properties: inputSchema["properties"] } : { type: "object" },
-      },
-    ];
+    return [{ name, inputSchema: { type: "object" } }];
   }
 }

@@ -64,6 +64,11 @@ export class OpenedClient {
     return this.#client.getInstructions();
   }
 
+  /** Whether headers may repeat arguments of calls. */
+  get mirrors(): boolean {
+    return this.era === "modern" && this.#transport instanceof HttpTransport;
+  }
+
   has(capability: "tools" | "resources" | "prompts"): boolean {
     return this.#client.getServerCapabilities()?.[capability] !== undefined;
   }
@@ -73,10 +78,11 @@ export class OpenedClient {
     return this.#transport instanceof StdioTransport ? this.#transport.stderr : "";
   }
 
+  /** One at a time: the answers of two would mix. */
   async listTools(): Promise<readonly unknown[]> {
     if (!this.has("tools")) return [];
-    const { tools } = await this.#client.listTools(undefined, { timeout: LIST_MS, cacheMode: "refresh" });
-    return this.#transport.tap.listed(tools.map(({ name }) => name));
+    await this.#client.listTools(undefined, { timeout: LIST_MS, cacheMode: "refresh" });
+    return this.#transport.tap.listed;
   }
 
   async call(tool: JsonObject, input: JsonObject, { signal, onProgress }: CallOptions): Promise<JsonObject> {

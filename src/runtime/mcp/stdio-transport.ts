@@ -74,6 +74,7 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
+    if (this.#closed) throw new Error("the connection was closed before it began");
     const { command, args = [], env = {} } = this.#server;
     const child = spawn(command, args, {
       cwd: this.#cwd,

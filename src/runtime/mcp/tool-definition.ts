@@ -14,6 +14,7 @@ import {
   stringOf,
 } from "../../base/support/index.ts";
 import { toInputSchema } from "../tools/index.ts";
+import { headerProblem } from "./mirrored-headers.ts";
 
 /** A tool of a server, as it is declared to models. */
 export interface McpToolDefinition {
@@ -41,7 +42,8 @@ const MOST = { tools: 512, schemaBytes: 128 * 1024, depth: 64, description: 8 * 
 /** How many problems are named; the rest is counted. */
 const NAMED = 5;
 
-export function readTools(listed: readonly unknown[], only?: readonly string[]): ReadTools {
+/** `mirrors`: arguments may be mirrored in HTTP headers, so what the schemas say of that counts. */
+export function readTools(listed: readonly unknown[], only?: readonly string[], mirrors = false): ReadTools {
   const wanted = only && new Set(only);
   const tools = new Map<string, McpToolDefinition>();
   const problems: string[] = [];
@@ -58,7 +60,7 @@ export function readTools(listed: readonly unknown[], only?: readonly string[]):
     else if (tools.size >= MOST.tools)
       problems.push(`${shown}: the server lists more than ${MOST.tools} tools`);
     else {
-      const read = readTool(name, raw);
+      const read = readTool(name, raw, mirrors);
       if (typeof read === "string") problems.push(`${shown}: ${read}`);
       else tools.set(name, read);
     }
@@ -79,14 +81,14 @@ function shortened(problems: readonly string[]): readonly string[] {
 }
 
 /** Returns the tool, or why it cannot be declared. */
-function readTool(name: string, raw: JsonObject): McpToolDefinition | string {
+function readTool(name: string, raw: JsonObject, mirrors: boolean): McpToolDefinition | string {
   const { inputSchema, outputSchema, annotations } = raw;
   const text = serverText(stringOf(raw["description"]) ?? "", MOST.description);
   const title =
     stringOf(raw["title"]) ?? (isObject(annotations) ? stringOf(annotations["title"]) : undefined);
   const schema = isObject(inputSchema) && !Array.isArray(inputSchema) ? inputSchema : {};
-  const bounded = sizeProblem(schema);
-  if (bounded !== undefined) return bounded;
+  const refused = sizeProblem(schema) ?? (mirrors ? headerProblem(schema) : undefined);
+  if (refused !== undefined) return refused;
   const own = sorted(typed(schema)) as JsonObject;
   const wrapped = own["type"] !== "object" || REFUSED_AT_TOP.some((keyword) => keyword in own);
   const declared = wrapped ? wrappedSchema(own) : own;
@@ -139,14 +141,9 @@ function wrappedSchema({ $defs, definitions, $schema: _schema, ...input }: JsonO
 }
 
 function sizeProblem(schema: JsonObject): string | undefined {
-  if (isTooDeep(schema)) return `its schema nests deeper than ${MOST.depth} levels`;
+  if (depthOf(schema) > MOST.depth) return `its schema nests deeper than ${MOST.depth} levels`;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > MOST.schemaBytes ? `its schema is larger than ${MOST.schemaBytes} bytes` : undefined;
-}
-
-/** Whether anything that walks through the value by itself could exhaust the stack. */
-export function isTooDeep(value: unknown): boolean {
-  return depthOf(value) > MOST.depth;
 }
 
 /** Stops as soon as the limit is passed, so that a hostile schema cannot exhaust the stack. */
