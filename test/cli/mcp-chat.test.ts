@@ -27,7 +27,7 @@ test("/mcp lists servers, their tools and what is wrong; prompts are sent as one
   await terminal.shows('there is no MCP server "gon"; did you mean');
   await terminal.shows(PROMPT);
   terminal.type("/mcp reconnect gone");
-  await terminal.shows("Connecting gone…");
+  await terminal.shows("Connecting to gone…");
   await terminal.shows("gone failed: there is no such program");
   await terminal.shows(PROMPT);
   terminal.type("/mcp list");

@@ -186,16 +186,14 @@ describe("without a decision", () => {
     expect(ran.code).toBe(0);
     expect(inForce(ran)).toBe(false);
     expect(ran.err.match(/\[project_untrusted\]/g)).toHaveLength(1);
-    expect(ran.err).toContain(
-      `${join(place.work, ".mcp.json")} sets the MCP servers files, which is ignored`,
-    );
+    expect(ran.err).toContain(`${join(place.work, ".mcp.json")} sets the MCP server files, which is ignored`);
     const doctor = await run(place, ["doctor", "--offline"]);
     expect(doctor.out).toContain(
-      "sets the MCP servers files, which is ignored because the file is not trusted",
+      "sets the MCP server files, which is ignored because the file is not trusted",
     );
     expect(doctor.out).toContain("names srv/b.mjs");
     const config = await run(place, ["config"]);
-    expect(config.err).toContain("also sets the MCP servers files");
+    expect(config.err).toContain("also sets the MCP server files");
     const json = JSON.parse((await run(place, ["config", "--json"])).out) as {
       readonly parts: readonly { readonly type: string; readonly files: object }[];
     };

@@ -158,7 +158,7 @@ describe("a project's own settings", () => {
     const ran = await run(place, ["-p", 'Run "echo x > made.txt".'], { env });
     expect(ran.code).toBe(3);
     expect(ran.err).toContain(
-      `${file} sets permissions, model, tools, providers, which is ignored because it needs your trust`,
+      `${file} sets permissions, model, tools, providers, which are ignored because the file needs your trust`,
     );
     expect(ran.err).toContain("[project_untrusted]");
     expect(treeOf(place.work).filter((path) => /pwned|made\.txt/.test(path))).toEqual([]);

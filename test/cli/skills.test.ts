@@ -66,7 +66,7 @@ test("a project's skills need trust, and a change of any of their files asks aga
   const untrusted = await sent(place);
   expect(untrusted.request).not.toContain("notes");
   expect(untrusted.err).toContain(
-    `${join(place.work, ".agents/skills")} has the skills notes, which is ignored because it needs your trust`,
+    `${join(place.work, ".agents/skills")} has the skill notes, which is ignored because the folder needs your trust`,
   );
   expect(untrusted.err.match(/\[project_untrusted\]/g)).toHaveLength(1);
   const trusted = await sent(place, ["--trust"]);

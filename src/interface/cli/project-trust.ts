@@ -19,7 +19,7 @@ import {
 import { asks } from "./ask.ts";
 import { inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
-import { changesText, partLines, whatItSets, withoutTrust } from "./trust-words.ts";
+import { changesText, isOrAre, partLines, placeOf, whatItSets, withoutTrust } from "./trust-words.ts";
 
 /** Loads the settings of a folder without asking about trust. */
 export function settingsUnasked(cwd: string, terminal: Pick<Terminal, "stderr">): LoadedConfig {
@@ -137,6 +137,6 @@ function tellUntrusted(part: ProjectPart, terminal: Pick<Terminal, "stderr">): v
       ? "To accept it in its current state, use --trust once or run throughline config trust."
       : `It cannot be trusted: ${inertLine(part.problem, 400)}.`;
   terminal.stderr.write(
-    `throughline: ${whatItSets(part)}, which is ignored because it needs your trust. ${next}${changed} [project_untrusted]\n`,
+    `throughline: ${whatItSets(part)}, which ${isOrAre(part)} ignored because ${placeOf(part)} needs your trust. ${next}${changed} [project_untrusted]\n`,
   );
 }

@@ -18,9 +18,19 @@ export function whatItSets({ type, file, needsTrust }: ProjectPart, also = ""): 
   const place = inertLine(file, 300);
   if (type === "settings") return `${place} ${also}sets ${names}`;
   const short = inertLine(names, 500);
+  const one = needsTrust.length === 1;
   return type === "servers"
-    ? `${place} ${also}sets the MCP servers ${short}`
-    : `${place} ${also}has the skills ${short}`;
+    ? `${place} ${also}sets the MCP ${one ? "server" : "servers"} ${short}`
+    : `${place} ${also}has the ${one ? "skill" : "skills"} ${short}`;
+}
+
+/** The verb for what `whatItSets` names. */
+export function isOrAre({ needsTrust }: ProjectPart): "is" | "are" {
+  return needsTrust.length === 1 ? "is" : "are";
+}
+
+export function placeOf({ type }: ProjectPart): string {
+  return type === "skills" ? "the folder" : "the file";
 }
 
 /** Everything that a person must know to decide, and what trust does not cover. */
@@ -59,7 +69,8 @@ function reached(value: Readonly<Record<string, unknown>>): string {
     isObject(headers) && Object.keys(headers).length > 0
       ? `, with the headers ${Object.keys(headers).map(exact).join(", ")}`
       : "";
-  return `${words.join(" ")}${folder}${variables}${sent}`;
+  const what = words.length === 0 ? "neither command nor url; it is left out" : words.join(" ");
+  return `${what}${folder}${variables}${sent}`;
 }
 
 /** Variables can change which code runs, so they are shown, except what looks like a key. */

@@ -157,7 +157,7 @@ async function runNamed(line: string, host: CommandHost): Promise<boolean> {
   const message = host.ports.skill(name, text);
   if (message === undefined) {
     const names = (host.ports.skills?.() ?? []).map((one) => one.name);
-    const known = names.length === 0 ? "; there are none" : `; there are ${names.join(", ")}`;
+    const known = names.length === 0 ? "; this session has no skills" : `; use one of ${names.join(", ")}`;
     const wanted = unmistakableLine(name.slice(0, 64));
     throw codedError("usage", `there is no skill "${wanted}"${didYouMean(name, names) || known}`);
   }

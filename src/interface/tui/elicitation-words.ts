@@ -55,7 +55,8 @@ export function fieldLines(field: ElicitationField): readonly string[] {
 export function emptyMeans(field: ElicitationField): string {
   const shown = field.default === undefined ? "" : shownValue(field, field.default);
   const leaves = field.required ? "" : ", - leaves it out";
-  if (shown !== "") return `Enter takes ${shown}${leaves}`;
+  // Free text may end in any character, so its quotes say where the sentence goes on.
+  if (shown !== "") return `Enter takes ${field.type === "string" ? `“${shown}”` : shown}${leaves}`;
   return field.required ? "it needs a value" : "Enter leaves it out";
 }
 

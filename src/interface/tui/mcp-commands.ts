@@ -19,7 +19,7 @@ export async function mcp({ handle, say }: CommandHost, argument: string): Promi
   const [, verb = "", name = ""] = /^(\S*)\s*([^]*)$/.exec(argument) ?? [];
   if (verb === "") say(serverLines(await handle.mcpServers()));
   else if (verb === "reconnect") {
-    say(name === "" ? "Connecting…" : `Connecting ${unmistakableLine(name)}…`);
+    say(name === "" ? "Connecting…" : `Connecting to ${unmistakableLine(name)}…`);
     say(serverLines(await handle.reconnectMcp(name === "" ? undefined : name)));
   } else if (verb === "tools") say(toolLines(serverNamed(await handle.mcpServers(), name)));
   else throw codedError("usage", "use /mcp, /mcp reconnect [NAME] or /mcp tools NAME");

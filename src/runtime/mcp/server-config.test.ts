@@ -27,6 +27,8 @@ describe("an entry that cannot be used says what to change", () => {
     [[], "use an object"],
     ["npx x", "use an object"],
     [{}, "command or url is missing"],
+    [{ comand: "a" }, '"comand" is not known; did you mean "command"?'],
+    [{ type: "http", uri: "https://a.example" }, '"uri" is not known; did you mean "url"?'],
     [{ type: "http" }, "url is missing"],
     [{ type: "stdio", url: "https://a.example" }, "command is missing"],
     [{ command: "a", url: "https://a.example" }, "not both"],

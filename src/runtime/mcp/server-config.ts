@@ -3,7 +3,7 @@
  * `mcpServers`, so a field that is not known here is a warning, never an error. Pure.
  */
 
-import { didYouMean, isObject } from "../../base/support/index.ts";
+import { closestTo, didYouMean, isObject } from "../../base/support/index.ts";
 
 interface AnyServer {
   /** If false, the server is neither connected to nor declared. Default: true. */
@@ -121,7 +121,7 @@ export function parseServer(name: string, value: unknown): ParsedServer {
   if (overHttp && command !== undefined) return refused("use either command or url, not both");
   if (overHttp ? url === undefined : command === undefined)
     return refused(
-      overHttp ? "url is missing" : url === undefined ? "command or url is missing" : "command is missing",
+      `${overHttp ? "url is missing" : url === undefined ? "command or url is missing" : "command is missing"}${similarField(value, overHttp ? ["url"] : ["command", "url"])}`,
     );
   const checks = { ...SHARED, ...(overHttp ? HTTP : STDIO) };
   const fields: Record<string, unknown> = {};
@@ -143,6 +143,14 @@ export function parseServer(name: string, value: unknown): ParsedServer {
   const { disabled, ...rest } = fields;
   const enabled = disabled === true ? { enabled: false } : {};
   return { server: { ...rest, ...enabled } as unknown as McpServerConfig, warnings };
+}
+
+/** A field that was probably meant to be one of these. */
+function similarField(entry: object, wanted: readonly string[]): string {
+  const field = Object.keys(entry).find(
+    (one) => !FIELDS.includes(one) && closestTo(one, wanted) !== undefined,
+  );
+  return field === undefined ? "" : `; ${JSON.stringify(field)} is not known${didYouMean(field, wanted)}`;
 }
 
 function refused(problem: string, warnings: readonly string[] = []): ParsedServer {

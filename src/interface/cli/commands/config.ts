@@ -26,7 +26,7 @@ import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { decideAll, settingsHere } from "../project-trust.ts";
 import { printJson, type Terminal } from "../terminal.ts";
-import { changesText, partLines, whatItSets } from "../trust-words.ts";
+import { changesText, isOrAre, partLines, placeOf, whatItSets } from "../trust-words.ts";
 import { unusable } from "../unusable-settings.ts";
 
 interface FileFlags {
@@ -126,7 +126,7 @@ function list(flags: ListFlags, terminal: Terminal): void {
   }
   for (const part of ignored) {
     const lines = [
-      `${whatItSets(part, "also ")}, which is ignored until you trust it: throughline config trust`,
+      `${whatItSets(part, "also ")}, which ${isOrAre(part)} ignored until you trust ${placeOf(part)}: throughline config trust`,
       ...partLines(part, { limits: false }),
       ...(part.changes.length > 0 ? [changesText(part)] : []),
       ...(part.problem === undefined

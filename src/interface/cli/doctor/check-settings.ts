@@ -13,7 +13,7 @@ import {
   readInstructions,
   userConfigFile,
 } from "../../config/index.ts";
-import { changesText, placesOf, whatItSets } from "../trust-words.ts";
+import { changesText, isOrAre, placeOf, placesOf, whatItSets } from "../trust-words.ts";
 import { unusable } from "../unusable-settings.ts";
 import { profileNamed, userProviders } from "../user-providers.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
@@ -82,8 +82,7 @@ function checkPart(part: ProjectPart): readonly Finding[] {
   ].map((place) => ok("trust", `${file} ${place}`));
   if (!isIgnored(part)) return places;
   const changed = changes.length === 0 ? "" : `. ${changesText(part)}`;
-  const what = part.type === "skills" ? "folder" : "file";
-  const message = `${whatItSets(part)}, which is ignored because the ${what} is not trusted${changed}`;
+  const message = `${whatItSets(part)}, which ${isOrAre(part)} ignored because ${placeOf(part)} is not trusted${changed}`;
   const fix =
     problem === undefined
       ? "to accept it in its current state: throughline config trust"

@@ -33,7 +33,7 @@ export function addServer(
   if (server === undefined)
     throw codedError(
       "mcp_server_invalid",
-      `mcp add ${inertLine(name, 64)}: ${problem ?? "it cannot be used"}`,
+      `mcp add "${inertLine(name, 64)}": ${problem ?? "it cannot be used"}`,
     );
   const isProject = flags.project === true;
   const file = fileOf(isProject);
@@ -59,10 +59,10 @@ export function removeServer(name: string, isProject: boolean, terminal: Termina
   const file = fileOf(isProject);
   const names = namesIn(file, isProject);
   if (!names.includes(name)) {
-    const where = isProject ? "" : ". An entry of the project is removed with --project";
+    const where = isProject ? "" : "; to remove one of the project, use --project";
     throw codedError(
       "mcp_server_unknown",
-      `${inertLine(file, 300)} has no MCP server "${inertLine(name, 64)}"${didYouMean(name, names)}${where}`,
+      `${inertLine(file, 300)} has no MCP server "${inertLine(name, 64)}"${didYouMean(name, names) || where}`,
     );
   }
   change(file, isProject, name, undefined);
@@ -85,7 +85,9 @@ function change(file: string, isProject: boolean, name: string, value: unknown):
 }
 
 function entryFrom([command, ...args]: readonly string[], { url, header, env }: AddFlags): object {
-  if ((url === undefined) === (command === undefined))
+  if (url !== undefined && command !== undefined)
+    throw codedError("usage", "use either a program or --url, not both");
+  if (url === undefined && command === undefined)
     throw codedError(
       "usage",
       "name a program after --, or an address with --url: throughline mcp add NAME -- COMMAND",
