@@ -26,7 +26,7 @@ import {
   tellInstructions,
 } from "./instruction-text.ts";
 import { loadTools } from "./load-tools.ts";
-import { connectMcp } from "./mcp/connect.ts";
+import { connectMcp, tellWaiting } from "./mcp/connect.ts";
 import { mcpEntries, tellMcpProblems } from "./mcp/entries.ts";
 import { openStore, storeSecrets } from "./open-store.ts";
 import { AnswerFile } from "./output-files.ts";
@@ -85,6 +85,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const { tools, skills } = await chooseTools(settings, cwd, { extra: options.tools, skills: found.skills });
   const servers =
     options.offline === true ? undefined : await connectMcp(mcp.entries, { cwd, only: settings.allowTools });
+  if (servers !== undefined && !interactive) tellWaiting(servers, terminal);
   const allow = allowRules(settings, tools, terminal);
   const { found: files, problems } =
     options.offline === true

@@ -5,10 +5,11 @@
 
 import { join } from "node:path";
 
-import { systemClock } from "../../../base/support/index.ts";
+import { systemClock, unmistakableLine } from "../../../base/support/index.ts";
 import { loadMcp, type McpOAuth, type McpSource } from "../../../runtime/mcp/index.ts";
 import { dataFolder } from "../../config/index.ts";
 import { atEnd } from "../at-end.ts";
+import type { Terminal } from "../terminal.ts";
 import type { McpEntry } from "./entries.ts";
 
 export interface ConnectOptions {
@@ -16,6 +17,9 @@ export interface ConnectOptions {
   /** The names of `--allow-tools`. Undefined: all tools. */
   readonly only?: readonly string[] | undefined;
 }
+
+const LONG_MS = 1000;
+const MOST_NAMES = 5;
 
 type Reached = Pick<McpEntry, "name" | "server">;
 
@@ -35,6 +39,18 @@ export async function connectMcp(
   connected.set(key, made);
   atEnd(async () => (await made).close());
   return made;
+}
+
+/** A server may take ten seconds. Whoever waits for the answer learns what it is that takes so long. */
+export function tellWaiting(source: McpSource, terminal: Pick<Terminal, "stderr" | "dim">): void {
+  const tell = (): void => {
+    const names = source.servers.filter(({ state }) => state === "connecting").map(({ name }) => name);
+    if (names.length === 0) return;
+    const some = `the MCP ${names.length === 1 ? "server" : "servers"} ${unmistakableLine(names.join(", "))}`;
+    const what = names.length > MOST_NAMES ? `${names.length} MCP servers` : some;
+    terminal.stderr.write(terminal.dim(`waiting for ${what}\n`));
+  };
+  setTimeout(tell, LONG_MS).unref();
 }
 
 async function connect(entries: readonly Reached[], { cwd, only }: ConnectOptions): Promise<McpSource> {
