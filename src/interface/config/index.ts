@@ -16,7 +16,7 @@ export { jsonProblem } from "./json-problem.ts";
 export { fileClosure, type FileSet, type NamedFile } from "./file-closure.ts";
 export { type LoadedConfig, loadConfig, ownSetting, valueFromText } from "./load-config.ts";
 export { dataFolder, ledgerFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
-export { type McpSource, type NamedServer, readMcpFile } from "./mcp-file.ts";
+export { type McpSource, type NamedServer, readMcpFile, readServers } from "./mcp-file.ts";
 export { isIgnored, type ProjectPart, trustSubject } from "./project-part.ts";
 export { asError, projectConfigFile, projectMcpFile, type ProjectProblem } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";

@@ -3,11 +3,20 @@
  * the file that it is in. A name that a file has twice is found in its text, because JSON.parse keeps only the last.
  */
 
-import { codedError, isObject, sliceMember, sliceObject, tryParseJson } from "../../base/support/index.ts";
+import {
+  closestTo,
+  codedError,
+  isObject,
+  sliceMember,
+  sliceObject,
+  tryParseJson,
+} from "../../base/support/index.ts";
 import { readJsonFile, withoutMark } from "./json-file.ts";
 import { kind, type Kind } from "./value-kinds.ts";
 
 const KEY = "mcpServers";
+/** Where some editors have their servers. */
+const OTHER_KEY = "servers";
 const TEXTS = { type: "object", additionalProperties: { type: "string" } };
 const WHY = "use an object: the name of each server, and how it is reached";
 
@@ -78,6 +87,18 @@ export function readMcpFile(file: string): McpFile | undefined {
   if (Object.hasOwn(object, KEY) && !isRecord(object[KEY]))
     throw codedError("config_value_invalid", `${file}: ${KEY}: ${WHY}`);
   return { file, sha256, ...serversIn(text) };
+}
+
+/** The same for a file that is there to be used: one that has its servers under another key is an error. */
+export function readServers(file: string): McpFile | undefined {
+  const read = readMcpFile(file);
+  const object = read === undefined ? {} : (readJsonFile(file)?.object ?? {});
+  const meant = Object.keys(object).find(
+    (name) => name === OTHER_KEY || closestTo(name, [KEY]) !== undefined,
+  );
+  if (read !== undefined && !Object.hasOwn(object, KEY) && meant !== undefined)
+    throw codedError("config_key_unknown", `${file}: ${JSON.stringify(meant)} is not known; use "${KEY}"`);
+  return read;
 }
 
 /** `text` is the text of a file that was read: valid JSON, or empty. */

@@ -17,7 +17,7 @@ import {
   type ThroughlineError,
 } from "../../base/support/index.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
-import { type McpFile, readMcpFile } from "./mcp-file.ts";
+import { type McpFile, readServers } from "./mcp-file.ts";
 import { isInside, realPlace } from "./real-places.ts";
 
 const PROJECT_CONFIG = join(".throughline", "config.json");
@@ -106,7 +106,7 @@ export function readProjectConfig(cwd: string): ReadProject<ConfigFile> {
 
 /** The project's `.mcp.json`, which other programs read too. */
 export function readProjectMcp(cwd: string): ReadProject<McpFile> {
-  return readNearest(cwd, PROJECT_MCP, readMcpFile);
+  return readNearest(cwd, PROJECT_MCP, readServers);
 }
 
 /** Never throws, because a file that others wrote must not stop a run. */

@@ -23,7 +23,7 @@ import {
   type LoadedConfig,
   type McpSource,
   type NamedServer,
-  readMcpFile,
+  readServers,
 } from "../../config/index.ts";
 import { inertLine } from "../inert-text.ts";
 import type { Terminal } from "../terminal.ts";
@@ -128,7 +128,7 @@ export function tellMcpProblems({ problems, entries }: McpEntries, terminal: Pic
 function flagSource(given: string, cwd: string): McpSource {
   const file = resolve(cwd, given);
   try {
-    const read = readMcpFile(file);
+    const read = readServers(file);
     if (read !== undefined) return { layer: "flag", folder: cwd, ...read };
   } catch (error) {
     throw codedError(
