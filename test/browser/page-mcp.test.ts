@@ -39,7 +39,7 @@ describePage(real, "MCP servers on the page", () => {
     const panel = page.getByRole("group", { name: "MCP servers" });
     await panel.getByText(/^✓ all connected, \d+ tools$/).waitFor();
     await panel
-      .getByText("✗ gone failed: there is no such program (it is tried again at its next call)")
+      .getByText(`✗ gone failed: there is no such program: ${ABSENT.command} (connect it again to use it)`)
       .waitFor();
     await accessible(page);
     expect(await page.locator(":focus").innerText()).toBe("Close");

@@ -18,7 +18,8 @@ test("/mcp lists servers, their tools and what is wrong; prompts are sent as one
   await terminal.shows(PROMPT);
   terminal.type("/mcp");
   await terminal.shows("all connected, ");
-  await terminal.shows("gone failed: there is no such program (it is tried again at its next call)");
+  await terminal.shows("gone failed: there is no such program: throughline-has-no-such-program");
+  await terminal.shows("To connect again: /mcp reconnect [NAME]");
   await terminal.shows(PROMPT);
   terminal.type("/mcp tools all");
   await terminal.shows("  echo");

@@ -124,6 +124,19 @@ describe("mcp add, list and rm", () => {
     expect(existsSync(join(place.home, "config.json"))).toBe(false);
   });
 
+  test("servers under the key of another program are not overlooked", async () => {
+    const place = newPlace();
+    place.write(".mcp.json", '{"servers":{"a":{"command":"node"}}}');
+    const listed = await run(place, ["mcp", "list"]);
+    expect(listed.err).toContain('"servers" is not known; use "mcpServers". This file is ignored');
+    const told = await run(place, ["mcp", "list", "--mcp-config", ".mcp.json"]);
+    expect(told).toMatchObject({ code: 2, out: "" });
+    expect(told.err).toContain("[config_invalid]");
+    const added = await run(place, ["mcp", "add", "b", "--project", "--", "node"]);
+    expect(added.code).toBe(0);
+    expect(JSON.parse(place.read(".mcp.json"))).toMatchObject({ servers: { a: { command: "node" } } });
+  });
+
   test("a malformed .mcp.json is not replaced", async () => {
     const place = newPlace();
     place.write(".mcp.json", "{");
@@ -149,7 +162,7 @@ describe("mcp test", () => {
     await run(place, ["mcp", "add", "none", "--", "no-such-program"]);
     const none = await run(place, ["mcp", "test", "none"]);
     expect(none).toMatchObject({ code: 1, out: "" });
-    expect(none.err).toContain("none failed: there is no such program");
+    expect(none.err).toContain("none failed: there is no such program: no-such-program");
     place.write(
       "mute.json",
       JSON.stringify({ mcpServers: { mute: { command: process.execPath, args: MUTE, timeoutMs: 500 } } }),
@@ -157,6 +170,30 @@ describe("mcp test", () => {
     const mute = await run(place, ["mcp", "test", "mute", "--mcp-config", "mute.json"]);
     expect(mute.err).toContain("mute failed: it did not answer within 0.5 s");
     expectNoTrace(mute);
+  });
+
+  test.each([
+    [
+      "the last words of a program that ends",
+      "sh",
+      ["-c", "echo oops >&2; exit 3"],
+      "it ended before it answered. It wrote: oops\n",
+    ],
+    ["the error of a trace", process.execPath, ["none.js"], "It wrote: Error: Cannot find module"],
+    ["an answer that is an error", "cat", [], "it answered with an error: "],
+  ])("it says why: %s", async (_, command, args, words) => {
+    const place = newPlace();
+    await run(place, ["mcp", "add", "a", "--", command, ...args]);
+    const tried = await run(place, ["mcp", "test", "a"]);
+    expect(tried).toMatchObject({ code: 1, out: "" });
+    expect(tried.err).toContain(words);
+  });
+
+  test("a missing folder is not mistaken for a missing program", async () => {
+    const place = newPlace();
+    place.write("mcp.json", config({ a: { command: process.execPath, cwd: "gone" } }));
+    const tried = await run(place, ["mcp", "test", "a", "--mcp-config", "mcp.json"]);
+    expect(tried.err).toContain(`a failed: there is no folder ${join(place.work, "gone")} to start it in`);
   });
 
   test("Ctrl-C ends the command and the server", async () => {
@@ -172,6 +209,14 @@ describe("mcp test", () => {
 
 describe("a run with MCP servers", () => {
   const every = { command: process.execPath, args: [EVERYTHING, "stdio"] };
+
+  test("a run that waits for a server says for which", async () => {
+    const place = newPlace();
+    place.write("mcp.json", config({ mute: { command: process.execPath, args: MUTE, timeoutMs: 3000 } }));
+    const ran = await run(place, ["--mcp-config", "mcp.json", "-p", "hi"]);
+    expect(ran.code, ran.err).toBe(0);
+    expect(ran.err).toMatch(/waiting for the MCP server mute\n[^]*MCP server mute failed: it did not answer/);
+  });
 
   test("the model calls a tool of a server; broken entries and servers are named and stop nothing", async () => {
     const place = newPlace();

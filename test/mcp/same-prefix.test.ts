@@ -123,7 +123,7 @@ describe.each([
       const events = await eventsOf(session.send(`round ${round}`));
       const [result] = ofType(events, "tool_result");
       expect(result?.status).toBe(isDown ? "error" : "ok");
-      if (isDown) expect(result?.text).toContain("cannot be reached: there is no such program; not executed");
+      if (isDown) expect(result?.text).toContain("there is no such program: /no/such/program; not executed");
       expect(ofType(events, "notice").map(({ code }) => code)).toEqual(isDown ? ["mcp_unavailable"] : []);
       if (round > 0) expect(ofType(events, "settings")).toEqual([]);
       writeFileSync(listFile, JSON.stringify([OTHER, ACT].map((one) => reordered(one))));

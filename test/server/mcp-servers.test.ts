@@ -45,7 +45,7 @@ test("a local and a remote session show the same servers and prompts", async () 
   expect(views.map(({ name, state }) => `${name} ${state}`)).toEqual(["all connected", "gone failed"]);
   expect(views[0]?.toolNames).toContain("echo");
   expect(views[0]?.tools).toBe(views[0]?.toolNames.length);
-  expect(views[1]?.problem).toBe("there is no such program");
+  expect(views[1]?.problem).toBe(`there is no such program: ${ABSENT.command}`);
   expect(prompts.map(({ server, name }) => `${server}:${name}`)).toContain("all:args-prompt");
   expect(messages).toEqual([{ role: "user", text: expect.stringContaining("Rome") as string }]);
 });

@@ -44,7 +44,9 @@ export function mcpServerLine(view: McpServerView): string {
   return `${unmistakableLine(view.name)} ${facts}${why}${advice === undefined ? "" : ` (${advice})`}`;
 }
 
-function adviceFor({ state, name }: McpServerView): string | undefined {
+function adviceFor({ state, name, tools }: McpServerView): string | undefined {
+  // The model cannot call a server whose tools were never listed, so only a person can have it tried again.
+  if (state === "failed" && tools === 0) return "connect it again to use it";
   if (state === "failed" || state === "lost") return "it is tried again at its next call";
   if (state === "login_needed") return `run throughline mcp login ${unmistakableLine(name)}`;
   return state === "disabled" ? '"enabled": true in its entry enables it' : undefined;

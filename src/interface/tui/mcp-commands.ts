@@ -28,12 +28,14 @@ export async function mcp({ handle, say }: CommandHost, argument: string): Promi
 function serverLines(servers: readonly McpServerView[]): string {
   if (servers.length === 0)
     return "There are no MCP servers. throughline mcp add adds one, for the next session.";
-  return servers
-    .flatMap((view) => [
+  const away = servers.some(({ state }) => state === "failed" || state === "lost");
+  return [
+    ...servers.flatMap((view) => [
       mcpServerLine(view),
       ...view.leftOut.map((one) => `  left out: ${unmistakableLine(one)}`),
-    ])
-    .join("\n");
+    ]),
+    ...(away ? ["To connect again: /mcp reconnect [NAME]"] : []),
+  ].join("\n");
 }
 
 function toolLines(view: McpServerView): string {

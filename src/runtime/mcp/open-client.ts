@@ -16,6 +16,7 @@ import {
 import { isObject, type JsonObject, messageOf, VERSION } from "../../base/support/index.ts";
 import type { FetchLike } from "./bounded-answer.ts";
 import { CUT_OFF, HttpTransport } from "./http-transport.ts";
+import { lastWords } from "./last-words.ts";
 import type { Lost } from "./lost-call.ts";
 import type { McpOAuth } from "./oauth/index.ts";
 import type { McpServerConfig } from "./server-config.ts";
@@ -198,9 +199,7 @@ class StartFailed extends Error {}
 function withStderr(error: unknown, transport: StdioTransport | HttpTransport): unknown {
   const said = transport instanceof StdioTransport ? transport.stderr.trim() : "";
   if (said === "") return error;
-  return new StartFailed(`${connectProblem(error)}. It wrote: ${said.split("\n").slice(-3).join(" / ")}`, {
-    cause: error,
-  });
+  return new StartFailed(`${connectProblem(error)}. It wrote: ${lastWords(said)}`, { cause: error });
 }
 
 /** Whether the server wants a login first. */
@@ -220,15 +219,22 @@ export function connectProblem(error: unknown): string {
     return "it did not answer in time";
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
     return "it ended before it answered";
+  if (error instanceof ProtocolError) return `it answered with an error: ${error.message}`;
   if (
     error instanceof Error &&
     (/^\$?ZodError$/.test(error.name) || error.message.startsWith("Invalid result for "))
   )
     return "its answer is not a message of the protocol";
   const code = systemCode(error);
-  if (code === "ENOENT") return "there is no such program";
+  if (code === "ENOENT") return `there is no such program: ${programOf(error)}`;
   if (code === "EACCES") return "the program may not be run";
   return SYSTEM[code ?? ""] ?? messageOf(rootOf(error));
+}
+
+function programOf(error: unknown): string {
+  const root = rootOf(error);
+  const path = isObject(root) ? root["path"] : undefined;
+  return typeof path === "string" ? path : "unknown";
 }
 
 const SYSTEM: Readonly<Record<string, string>> = {
@@ -238,6 +244,7 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "its host cannot be reached",
   ENETUNREACH: "its network cannot be reached",
   ECONNRESET: "it closed the connection",
+  EPIPE: "it ended before it answered",
 };
 
 /** What fails before anything is sent. A connection in use can end with the same codes, after a request was sent. */

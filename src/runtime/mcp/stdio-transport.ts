@@ -8,6 +8,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 
 import {
@@ -29,6 +30,9 @@ const PATIENCE_MS = 2000;
 const GRACE_MS = 3000;
 /** What a process wrote before it ended is still read. */
 const DRAIN_MS = 200;
+
+/** The system calls a missing folder and a missing program by the same code. */
+const NO_FOLDER = (folder: string): string => `there is no folder ${folder} to start it in`;
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -52,6 +56,8 @@ export class StdioTransport implements Transport {
   #problem: string | undefined;
   #untrack: (() => void) | undefined;
   #exit: Promise<void> | undefined;
+  /** Resolves when the process has ended and all that it wrote was read. */
+  #drained: Promise<unknown> = Promise.resolve();
 
   constructor(server: StdioServer, cwd: string) {
     this.#server = server;
@@ -92,12 +98,13 @@ export class StdioTransport implements Transport {
     });
     child.stderr.on("error", () => undefined);
     child.once("close", () => this.#ended());
+    this.#drained = new Promise((resolve) => child.once("close", resolve));
     child.once("exit", () => {
       this.#exit = this.#exited(child);
     });
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
-      child.once("error", reject);
+      child.once("error", (error) => reject(existsSync(this.#cwd) ? error : new Error(NO_FOLDER(this.#cwd))));
     });
     child.on("error", (error) => this.onerror?.(error));
     if (child.pid !== undefined) this.#untrack = trackGroup(child.pid);
@@ -143,6 +150,8 @@ export class StdioTransport implements Transport {
     });
     await Promise.race([ended, sleep(PATIENCE_MS)]);
     await endGroup(pid, GRACE_MS);
+    // Its last words often say why it ended.
+    await Promise.race([this.#drained, sleep(DRAIN_MS)]);
     child.stdout.destroy();
     child.stderr.destroy();
     this.#ended();
