@@ -55,6 +55,7 @@ describe("--allow", () => {
     ["run_comand:git *", 'did you mean "run_command"?'],
     ["run_command:git * && x", "covers one simple command"],
     ["write_file:../x", "relative to the working directory"],
+    ["mcp__docs__find:*", "a tool of an MCP server takes no pattern; use mcp__docs__find"],
     ["", "use TOOL or TOOL:PATTERN"],
   ] as const)("refuses %j before anything runs", async ([rule, why]) => {
     const place = newPlace();

@@ -41,6 +41,12 @@ export function isMcpName(name: string): boolean {
 
 function assertFlag(rule: string, tools: readonly Tool[]): void {
   if (isMcpName(rule)) return;
+  const [name = ""] = rule.split(":", 1);
+  if (isMcpName(name) && !tools.some((one) => one.name === name))
+    throw codedError(
+      "allow_rule_invalid",
+      `--allow: the rule "${inertLine(rule, 200)}": a tool of an MCP server takes no pattern; use ${name}`,
+    );
   try {
     parseRule(rule, tools);
   } catch (error) {
