@@ -265,6 +265,20 @@ describe("the question", () => {
     expect((await run(place, ["config", "get", "permissions"])).out).toBe("ask\n");
   });
 
+  test("Ctrl-C at the question ends the command and decides nothing", async () => {
+    const place = projectOf({ command: "node", args: ["srv/a.mjs"] }, SCRIPT);
+    for (const args of [ASK, []]) {
+      const asked = onTerminal(place, args, { TERM: "xterm" });
+      await asked.shows("Trust it as it is now? [y/N] ");
+      asked.press("\u0003");
+      const { code, screen } = await asked.ended;
+      expect(code).toBe(130);
+      expect(screen).toContain("stopped: you are asked again the next time [stopped]");
+      // The movements of the line editor take effect; they are not shown.
+      expect(screen).not.toContain("␛");
+    }
+  });
+
   test("covers what was shown: a file that changes while it is open is not trusted", async () => {
     const place = projectOf({ command: "node", args: ["srv/a.mjs"] }, SCRIPT);
     const asked = onTerminal(place, ASK, {});

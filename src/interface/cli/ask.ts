@@ -7,14 +7,25 @@ import type { Terminal } from "./terminal.ts";
 
 /** Anything but a yes means no, including Ctrl-C and the end of the input. */
 export async function asks(question: string, terminal: Terminal): Promise<boolean> {
+  return (await answerTo(question, terminal)) === "yes";
+}
+
+/** `stopped`: Ctrl-C, for a question whose no would be remembered. */
+export async function answerTo(question: string, terminal: Terminal): Promise<"yes" | "no" | "stopped"> {
   const lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stderr) });
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
-  lines.once("SIGINT", () => lines.close());
+  let stopped = false;
+  lines.once("SIGINT", () => {
+    stopped = true;
+    lines.close();
+  });
   try {
-    return /^y(?:es)?$/i.test((await lines.question(question, { signal: ended.signal })).trim());
+    const answer = await lines.question(question, { signal: ended.signal });
+    return /^y(?:es)?$/i.test(answer.trim()) ? "yes" : "no";
   } catch {
-    return false;
+    if (stopped) terminal.stderr.write("\n");
+    return stopped ? "stopped" : "no";
   } finally {
     lines.close();
   }

@@ -16,7 +16,7 @@ import {
   trustFile,
   trustSubject,
 } from "../config/index.ts";
-import { asks } from "./ask.ts";
+import { answerTo } from "./ask.ts";
 import { inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
 import { changesText, isOrAre, partLines, placeOf, whatItSets, withoutTrust } from "./trust-words.ts";
@@ -58,7 +58,9 @@ export async function settingsWithTrust(
     if (!terminal.interactive || part.problem !== undefined) tellUntrusted(part, terminal);
     else {
       writeLines(questionLines(part), terminal);
-      decideAll([part], (await asks("Trust it as it is now? [y/N] ", terminal)) ? "trusted" : "refused");
+      const answer = await answerTo("Trust it as it is now? [y/N] ", terminal);
+      if (answer === "stopped") throw codedError("stopped", "stopped: you are asked again the next time");
+      decideAll([part], answer === "yes" ? "trusted" : "refused");
       asked.push(part);
     }
   }

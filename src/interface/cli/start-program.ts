@@ -59,6 +59,7 @@ function report(error: unknown): number {
   wrapped(terminal.stderr).write(`throughline: ${lineOf(error)}\n`);
   const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
   if (debug && error instanceof Error) terminal.stderr.write(`${hidePasswords(String(error.stack))}\n`);
+  if (codeOf(error) === "stopped") return EXIT.interrupted;
   return lineOf(error).endsWith("[internal]") ? EXIT.internal : EXIT.usage;
 }
 

@@ -41,7 +41,12 @@ export function guard(stream: Stream): void {
 
 /** Bypasses the gate, for the full interface, which makes each row inert itself and moves the cursor. */
 export function directly(stream: Stream): Write {
-  return direct.get(stream) ?? ((...args) => (stream.write as Write)(...args));
+  // A stream may be made from a guarded one, for example to wrap its lines. Its own write leads to the gate.
+  for (let one: object | null = stream; one !== null; one = Object.getPrototypeOf(one) as object | null) {
+    const write = direct.get(one);
+    if (write !== undefined) return write;
+  }
+  return (...args) => (stream.write as Write)(...args);
 }
 
 // oxlint-disable-next-line no-control-regex -- what Node's line editor writes to move the cursor and clear the line
