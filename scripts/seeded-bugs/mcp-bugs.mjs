@@ -10,7 +10,7 @@ export const mcpBugs = [
     file: "src/runtime/mcp/connection.ts",
     find: "      if (context.signal.aborted) throw error;\n",
     replace:
-      '      if (context.signal.aborted) throw error;\n      if (client.whyLost(error).how === "unknown" && !this.#asked.has(context)) {\n        this.#asked.add(context);\n        return this.call(tool, input, context);\n      }\n',
+      '      if (context.signal.aborted) throw error;\n      if (client.whyLost(error).how === "unknown" && !("again" in context))\n        return this.call(tool, input, { ...context, again: true } as ToolContext);\n',
     tests: ["test/mcp/killed-server.test.ts", "test/mcp/cut-answer.test.ts"],
   },
   {
