@@ -25,8 +25,8 @@ export const mcpBugs = [
     // anthropics/claude-code#74329, #92033
     what: "an MCP server that is away loses its tools",
     file: "src/runtime/mcp/mcp-source.ts",
-    find: "known === undefined || (declared.keep && before.length > 0)",
-    replace: "declared.keep && before.length > 0",
+    find: "listed === undefined || declared.keep ? keptTools(before, listed, connection) : listed;",
+    replace: "declared.keep ? keptTools(before, listed, connection) : (listed ?? []);",
     tests: ["test/mcp/same-prefix.test.ts"],
   },
   {
@@ -40,7 +40,7 @@ export const mcpBugs = [
   {
     what: "the instructions of an MCP server change within a session",
     file: "src/runtime/mcp/mcp-source.ts",
-    find: "said.length > 0 || declared.keep ? said : now",
+    find: "said.length > 0 || before.length > 0 || declared.keep ? said : now",
     replace: "now",
     tests: ["test/mcp/same-prefix.test.ts"],
   },
