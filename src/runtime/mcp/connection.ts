@@ -236,7 +236,7 @@ export class Connection {
     const own = CALL.getStore();
     const [only] = this.#calls.size === 1 ? this.#calls : [];
     const running = own !== undefined && this.#calls.has(own) ? own : only;
-    if (running !== undefined) running.begun = true;
+    for (const one of running === undefined ? this.#calls : [running]) one.begun = true;
     return elicit(this.name, params, running?.context);
   }
 

@@ -18,10 +18,8 @@ export type Lost =
 
 /** The same of a call that its server had begun: it reported progress or asked something, so nothing says "not executed". */
 export function lostAfterBegin(lost: Lost): Lost {
-  if (lost.how === "refused") return { how: "failed", why: lost.why };
-  if (lost.how === "unsent") return { how: "unknown", why: lost.why };
-  if (lost.how === "login") return { how: "unknown", why: lost.why ?? "it needs a login" };
-  return lost;
+  if (lost.how === "unknown" || lost.how === "failed") return lost;
+  return { how: "unknown", why: lost.why ?? "it needs a login" };
 }
 
 export function lostOutcome(server: string, lost: Lost): ToolOutcome {

@@ -225,6 +225,6 @@ export function mcpSource({ servers, host, secrets = () => [], only }: McpSource
 function secretsOf(server: McpServerConfig): readonly string[] {
   const values = "url" in server ? server.headers : server.env;
   return Object.values(values ?? {})
-    .flatMap((value) => [value, value.replace(/^Bearer /, "")])
+    .flatMap((value) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, "")])
     .filter((value) => value.length >= 8);
 }

@@ -206,7 +206,7 @@ function withStderr(error: unknown, transport: StdioTransport | HttpTransport): 
 export function wantsLogin(error: unknown): boolean {
   return (
     error instanceof UnauthorizedError ||
-    (error instanceof SdkHttpError && (error.status === 401 || error.status === 403)) ||
+    (error instanceof SdkHttpError && error.status === 401) ||
     (error instanceof StartFailed && wantsLogin(error.cause))
   );
 }
