@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 import { mcpTools } from "../../src/index.ts";
-import { call, ended, messages, responses, say, session, thought } from "./session.mjs";
+import { call, chat, ended, messages, responses, say, session, thought } from "./session.mjs";
 
 const SERVER = dirname(
   createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json"),
@@ -75,6 +75,7 @@ export const mcp = {
   "mcp-interrupted-question": interruptedQuestion,
   "mcp-responses": withTools(responses(), [ECHO, IMAGE]),
   "mcp-messages-bound": withTools(messages("emu-claude-bound"), [ECHO, IMAGE]),
+  "mcp-chat": withTools(chat("emu-chat", "openai-chat"), [ECHO, IMAGE]),
   "mcp-question": withTools(responses(), [FORM]),
   "mcp-tools-changed": async (id, folder) => {
     for (const tools of [["echo"], ["echo", "get-sum"]]) {
