@@ -56,3 +56,8 @@ export function isoTime(ms: number): string {
   }
   return `${lastText}${String(whole - second * 1000).padStart(3, "0")}Z`;
 }
+
+/** The milliseconds since 1970 of a timestamp; NaN if it is none. */
+export function isoMs(time: string): number {
+  return Date.parse(time);
+}

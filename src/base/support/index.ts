@@ -6,7 +6,7 @@ export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts"
 export { assertNever } from "./assert-never.ts";
 export { Broadcast } from "./broadcast.ts";
 export { closestTo, didYouMean } from "./closest.ts";
-export { type Clock, isoTime, systemClock } from "./clock.ts";
+export { type Clock, isoMs, isoTime, systemClock } from "./clock.ts";
 export { asErrorCode, ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 export {
   codedError,
@@ -79,6 +79,7 @@ export {
 export { isSendableToolName, sendableToolName, toolNamePart } from "./sendable-tool-name.ts";
 export { readProblem } from "./read-problem.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
+export { shortened, wholeStart } from "./shortened.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";
 export { VERSION } from "./version.ts";
 export { type Given, withDefaults } from "./with-defaults.ts";

@@ -6,6 +6,8 @@
  * Ordinary international text stays readable: joiners and variation selectors pass where their neighbours need them.
  */
 
+import { shortened } from "./shortened.ts";
+
 /** Characters without a glyph that Unicode counts as letters or symbols: fillers and the braille blank. */
 const BLANK = String.raw`\u115F\u1160\u2800\u3164\uFFA0`;
 /** Format characters that do have a glyph: signs that Arabic, Syriac and Kaithi write around numbers. */
@@ -101,7 +103,7 @@ export function inertLine(text: string, maxLength: number): string {
       .trim();
     // A long text is not read to its end. Characters near the cut may look different without what follows.
     if (!whole && line.length <= maxLength + CUT_SHOWS) continue;
-    return line.length <= maxLength ? line : `${withoutHalf(line.slice(0, maxLength - 1))}…`;
+    return shortened(line, maxLength);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Passes events appended to the logs of a store to a sink, after they were written. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
-import { type Log, sentBlobsOf, type Store } from "../../runtime/log/index.ts";
+import { countSessions, type Log, sentBlobsOf, type Store } from "../../runtime/log/index.ts";
 
 export interface LogSink {
   /** The events in the log when it was opened, with the blobs that its requests contain. */
@@ -15,6 +15,7 @@ export function tapStore(store: Store, sink: LogSink): Store {
     shared: store.shared,
     exists: (id) => store.exists(id),
     list: (options) => store.list(options),
+    count: () => countSessions(store),
     create: (id, whole) => store.create(id, whole),
     remove: (id) => store.remove(id),
     waiting: (id) => store.waiting(id),
