@@ -189,7 +189,7 @@ function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findi
   // Not from this conversation. If this model ever said the same, its maker cannot be determined.
   const elsewhere = engine.issued.reasoningSaying(text);
   if (elsewhere.some(({ sealed }) => sealed?.model === request.model)) return false;
-  findings.foreign.push(...elsewhere.map(({ id }) => id));
+  for (const { id } of elsewhere) findings.foreign.push(id);
   return elsewhere.length > 0;
 }
 

@@ -3,7 +3,7 @@
  * the store on how it ended. Nothing enters the accepted set before the terminal event was sent whole.
  */
 
-import { type JsonObject, numberOf, objectOf, stringOf } from "../../base/support/index.ts";
+import { addAll, type JsonObject, numberOf, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Answer, ComposeOptions } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";
@@ -191,7 +191,7 @@ function eventsOf(
       reasoningText: engine.switches.reasoningText,
       seed: options.id,
     });
-    events.push(...ofItem.slice(0, -1));
+    addAll(events, ofItem.slice(0, -1));
     const done = ofItem.at(-1);
     const cut = ending.status === "incomplete" && item.index === items.length - 1 && item.type === "message";
     if (done !== undefined) events.push(cut ? asIncomplete(done) : done);

@@ -132,7 +132,30 @@ export function textBlockOf(raw: string): string {
 
 /** The same for the exact text: breakpoints move between requests, the rest must not change. */
 export function withoutCacheControl(text: string): string {
-  return unmarked(text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, "$1"));
+  return unmarked(withoutSpace(text));
+}
+
+/** The JSON text without white space between its tokens. A regular expression would need a stack as long as a string. */
+function withoutSpace(text: string): string {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const quote = text.indexOf('"', at);
+    const end = quote === -1 ? text.length : quote;
+    pieces.push(text.slice(at, end).replaceAll(/\s+/g, ""));
+    at = quote === -1 ? text.length : endOfString(text, quote);
+    pieces.push(text.slice(end, at));
+  }
+  return pieces.join("");
+}
+
+/** The place behind the string that begins at a quote. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let slashes = 0;
+    while (text[quote - 1 - slashes] === "\\") slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+  }
+  return text.length;
 }
 
 function unmarked(text: string): string {

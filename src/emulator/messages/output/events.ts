@@ -3,7 +3,7 @@
  * delta, first for a call and last for thinking.
  */
 
-import type { JsonObject } from "../../../base/support/index.ts";
+import { addAll, type JsonObject } from "../../../base/support/index.ts";
 import { deltaTexts, type StreamEvent, type StreamForm } from "../../output/stream-event.ts";
 import type { IssuedBlock } from "./issue.ts";
 
@@ -17,7 +17,7 @@ export function messageEvents(options: {
     const [first, ...rest] = blockEvents(block);
     if (first !== undefined) events.push(first);
     if (block.index === 0) events.push({ body: { type: "ping" } });
-    events.push(...rest);
+    addAll(events, rest);
   }
   return [...events, ...options.end];
 }
