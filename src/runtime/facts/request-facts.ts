@@ -2,9 +2,12 @@
 
 import type {
   AssistantMessage,
+  ElicitationAnswerEvent,
+  ElicitationRequest,
   LeftOut,
   Notice,
   PermissionDecisionEvent,
+  PermissionRequest,
   Reasoning,
   ResponseEnd,
   ResponseStart,
@@ -12,6 +15,15 @@ import type {
   ToolResult,
   ToolStart,
 } from "../../base/events/index.ts";
+
+/** A time in which a call waited for a person: for a permission, or for the answer to a question of its tool. */
+export interface Wait {
+  readonly requestId: string;
+  /** ISO 8601, wall time. */
+  readonly from: string;
+  /** Undefined while it waits. */
+  readonly to: string | undefined;
+}
 
 export interface ToolFacts {
   readonly call: ToolCall;
@@ -21,7 +33,19 @@ export interface ToolFacts {
   readonly rule: string | undefined;
   /** What it ran with, if its arguments were repaired. */
   readonly repaired?: string | undefined;
+  /** When it began to run, for the last time. */
+  readonly startedAt?: string | undefined;
+  /** Absent if it asked a person nothing. Answers of a policy or a function are no waits. */
+  readonly waits?: readonly Wait[] | undefined;
 }
+
+type OfTool =
+  | ToolStart
+  | PermissionRequest
+  | PermissionDecisionEvent
+  | ElicitationRequest
+  | ElicitationAnswerEvent
+  | ToolResult;
 
 export class RequestFacts {
   /** Counted from 1 over the whole log, as `rebuildRequest` expects. */
@@ -31,12 +55,7 @@ export class RequestFacts {
   readonly leftOut: readonly LeftOut[];
   readonly #messages: AssistantMessage[] = [];
   readonly #thoughts: Reasoning[] = [];
-  readonly #tools: {
-    call: ToolCall;
-    result: ToolResult | undefined;
-    rule: string | undefined;
-    repaired?: string | undefined;
-  }[] = [];
+  readonly #tools: { -readonly [Field in keyof ToolFacts]: ToolFacts[Field] }[] = [];
   /** The index of the first call with that id. */
   readonly #toolAt = new Map<string, number>();
   readonly #slots = new Set<number>();
@@ -61,6 +80,10 @@ export class RequestFacts {
     return this.start.bodyHash === "";
   }
 
+  get messages(): readonly AssistantMessage[] {
+    return this.#messages;
+  }
+
   get thoughts(): readonly Reasoning[] {
     return this.#thoughts;
   }
@@ -82,33 +105,51 @@ export class RequestFacts {
       .join("\n\n");
   }
 
-  add(
-    event:
-      | Reasoning
-      | AssistantMessage
-      | ToolCall
-      | ToolStart
-      | PermissionDecisionEvent
-      | ToolResult
-      | ResponseEnd,
-  ): void {
+  add(event: Reasoning | AssistantMessage | ToolCall | OfTool | ResponseEnd): void {
     if (event.type === "response_end") this.end ??= event;
     else if (event.type === "reasoning") this.#thoughts.push(event);
     else if (event.type === "tool_call") {
       if (!this.#toolAt.has(event.callId)) this.#toolAt.set(event.callId, this.#tools.length);
       this.#tools.push({ call: event, result: undefined, rule: undefined });
-    } else if (event.type === "tool_start") {
-      const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
-      if (tool !== undefined && event.arguments !== undefined) tool.repaired = event.arguments;
-    } else if (event.type === "tool_result" || event.type === "permission_decision") {
-      const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
-      if (tool === undefined) return;
-      if (event.type === "tool_result") tool.result ??= event;
-      else tool.rule = event.rule;
-    } else if (!this.#slots.has(event.outputIndex)) {
+    } else if (event.type === "assistant_message") {
       // The same slot twice is a repeated stream event: the first one counts, as in the fold.
+      if (this.#slots.has(event.outputIndex)) return;
       this.#slots.add(event.outputIndex);
       this.#messages.push(event);
-    }
+    } else this.#addToTool(event);
   }
+
+  #addToTool(event: OfTool): void {
+    const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
+    if (tool === undefined) return;
+    if (event.type === "tool_result") tool.result ??= event;
+    else if (event.type === "permission_decision") tool.rule = event.rule;
+    else if (event.type === "tool_start") {
+      tool.startedAt = event.at;
+      if (event.arguments !== undefined) tool.repaired = event.arguments;
+    }
+    const waits = waitsAfter(event, tool.waits);
+    if (waits !== undefined) tool.waits = waits;
+  }
+}
+
+/** Returns undefined if nothing changes. */
+function waitsAfter(event: OfTool, before: readonly Wait[] | undefined): readonly Wait[] | undefined {
+  const asks = event.type === "permission_request" || event.type === "elicitation_request";
+  if (before === undefined)
+    return asks ? [{ requestId: event.requestId, from: event.at, to: undefined }] : undefined;
+  if (event.type === "elicitation_request")
+    return [...before, { requestId: event.requestId, from: event.at, to: undefined }];
+  if (event.type === "permission_request" || event.type === "tool_start") {
+    // A call that begins again after a crash: nobody waited for what was left open.
+    const ended = before.filter(({ to }) => to !== undefined);
+    return asks ? [...ended, { requestId: event.requestId, from: event.at, to: undefined }] : ended;
+  }
+  const answers = (wait: Wait): boolean =>
+    wait.to === undefined &&
+    (event.type === "tool_result" || event.requestId === undefined || event.requestId === wait.requestId);
+  const byPerson = event.type === "tool_result" || event.by === "person";
+  return byPerson
+    ? before.map((wait) => (answers(wait) ? { ...wait, to: event.at } : wait))
+    : before.filter((wait) => !answers(wait));
 }

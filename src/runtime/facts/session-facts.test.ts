@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { HOME, LogBuilder, settingsWith } from "../../../test/contracts/log-builder.ts";
-import type { Usage } from "../../base/events/index.ts";
+import type { LoggedEvent, Usage } from "../../base/events/index.ts";
 import { Fold } from "../fold/index.ts";
 import { factsOf, leftBehind, SessionFacts } from "./index.ts";
 
@@ -256,4 +256,64 @@ test("what a branch abandoned is left behind, the branch itself is not", () => {
   const kept = log.events.findIndex(({ type }) => type === "turn_end");
   log.branch(kept).user("c");
   expect([...leftBehind(log.events)]).toEqual([4, 5, 6, 7]);
+});
+
+const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 15, 10, 0, seconds)).toISOString();
+
+function called(): {
+  readonly log: LogBuilder;
+  readonly of: { turn: string; response: string; callId: string };
+} {
+  const log = new LogBuilder().user("go").respond({ items: [{ type: "call", callId: "c1" }] });
+  return { log, of: { turn: log.turn, response: log.response, callId: "c1" } };
+}
+
+const timed = (log: LogBuilder, times: readonly number[], epochs: readonly number[] = []): LoggedEvent[] =>
+  log.events.map((event, index) => ({ ...event, at: at(times[index] ?? 0), epoch: epochs[index] ?? 1 }));
+
+describe("the times of a turn", () => {
+  const asked = {
+    type: "permission_request",
+    tool: "look",
+    access: "write",
+    arguments: "{}",
+    argumentsHash: "h",
+  } as const;
+  const decided = { type: "permission_decision", decision: "allow", argumentsHash: "h" } as const;
+  const ran = { type: "tool_start", tool: "look", idempotencyKey: "k" } as const;
+
+  test("are those of its first and last event; what follows its end does not count", () => {
+    const log = new LogBuilder().user("go").respond({}).endTurn();
+    log.add({ type: "notice", turn: log.turn, code: "late_result", message: "late" });
+    const [turn] = factsOf(timed(log, [1, 2, 3, 4, 99])).turns.values();
+    expect([turn?.startedAt, turn?.lastAt, turn?.pauses]).toEqual([at(1), at(4), []]);
+  });
+
+  test("leave out the time between the death of a process and the next writer", () => {
+    const log = new LogBuilder().user("go").respond({ status: "open" }).respond({}).endTurn();
+    const [turn] = factsOf(timed(log, [1, 2, 50, 51, 52], [1, 1, 2, 2, 2])).turns.values();
+    expect(turn?.pauses).toEqual([{ from: at(2), to: at(50) }]);
+  });
+
+  test("name each wait for a person and the start of the call", () => {
+    const { log, of } = called();
+    log.add({ ...asked, ...of, requestId: "q" });
+    const times = [0, 1, 2, 3, 4, 46, 46, 47];
+    const waits = (): unknown => factsOf(timed(log, times)).requests[0]?.tools[0]?.waits;
+    expect(waits()).toEqual([{ requestId: "q", from: at(4), to: undefined }]);
+    log.add({ ...decided, ...of, requestId: "q", by: "person" }).add({ ...ran, ...of });
+    log.add({ type: "tool_result", ...of, status: "ok", text: "done" });
+    expect(waits()).toEqual([{ requestId: "q", from: at(4), to: at(46) }]);
+    expect(factsOf(timed(log, times)).requests[0]?.tools[0]?.startedAt).toBe(at(46));
+  });
+
+  test("know no wait where a function answered or a crash left the question open", () => {
+    const { log, of } = called();
+    log.add({ ...asked, ...of, requestId: "q" }).add({ ...decided, ...of, requestId: "q", by: "function" });
+    log.add({ ...asked, ...of, requestId: "r" }).add({ ...asked, ...of, requestId: "s" });
+    log.add({ ...decided, ...of, requestId: "s", by: "person" });
+    expect(factsOf(timed(log, [0, 1, 2, 3, 4, 5, 6, 60, 63])).requests[0]?.tools[0]?.waits).toEqual([
+      { requestId: "s", from: at(60), to: at(63) },
+    ]);
+  });
 });

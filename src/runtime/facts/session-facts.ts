@@ -182,6 +182,7 @@ export class SessionFacts {
       case "permission_request":
         this.#questions.set(callKey(event), event);
         this.#endElicitations(event);
+        this.#byResponse.get(event.response)?.add(event);
         return;
       case "permission_decision":
         this.#questions.delete(callKey(event));
@@ -189,9 +190,11 @@ export class SessionFacts {
         return;
       case "elicitation_request":
         this.#elicitations.set(event.requestId, event);
+        this.#byResponse.get(event.response)?.add(event);
         return;
       case "elicitation_answer":
         this.#elicitations.delete(event.requestId);
+        this.#byResponse.get(event.response)?.add(event);
         return;
       case "permission_rule":
         if (event.removed === true) this.#rules.delete(event.rule);

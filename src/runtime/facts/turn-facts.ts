@@ -17,6 +17,12 @@ import type { RequestFacts } from "./request-facts.ts";
 export class TurnFacts {
   readonly turn: string;
   readonly firstSeq: number;
+  /** ISO 8601, wall time. Undefined before its first event. */
+  startedAt: string | undefined;
+  /** The time of its end or, until then, of its last event. */
+  lastAt: string | undefined;
+  /** From the last event before its process died to the first after it was resumed. */
+  readonly pauses: { readonly from: string; readonly to: string }[] = [];
   readonly requests: RequestFacts[] = [];
   lastSeq: number;
   /** The first message. A retried turn has none of its own, and a message that joined the turn is not one. */
@@ -32,6 +38,7 @@ export class TurnFacts {
   fellBackTo: Origin | undefined;
   /** A fallback was announced, and its settings follow. */
   #fallsBack = false;
+  #epoch: number | undefined;
 
   constructor(turn: string, firstSeq: number) {
     this.turn = turn;
@@ -60,6 +67,7 @@ export class TurnFacts {
   /** `settings` are those in force at the event. */
   add(event: LoggedEvent, settings: Settings | undefined): void {
     this.lastSeq = event.seq;
+    if (this.end === undefined) this.#passTime(event);
     if (SAYS_OUTPUT.has(event.type)) this.output = settings?.output;
     if (event.type === "user_message") {
       if (event.steer === undefined) this.message ??= event;
@@ -73,6 +81,14 @@ export class TurnFacts {
       if (this.#fallsBack) this.fallbacks.push(event.settings);
       this.#fallsBack = false;
     }
+  }
+
+  /** Another writer goes on with the turn, so nothing ran since the last event. */
+  #passTime({ at, epoch }: LoggedEvent): void {
+    this.startedAt ??= at;
+    if (this.lastAt !== undefined && epoch !== this.#epoch) this.pauses.push({ from: this.lastAt, to: at });
+    this.#epoch = epoch;
+    this.lastAt = at;
   }
 }
 
