@@ -75,7 +75,7 @@ test("the server's list has the cost from the facts of the log without opening o
   >[0];
   const host = new SessionHost(parts);
   const { usage, costUsd, model } = factsOf(log.events, costOf);
-  expect(await host.list({ limit: 5, search: "WORK" })).toEqual([
+  expect((await host.list({ limit: 5, search: "WORK" })).sessions).toEqual([
     {
       ...shown,
       modifiedAt: expect.any(Number) as number,

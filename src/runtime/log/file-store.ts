@@ -24,6 +24,7 @@ import {
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
 import { FileLog, type FileLogOptions } from "./file-log.ts";
+import { FolderScan } from "./folder-scan.ts";
 import { FolderWatcher, systemWatch, type WatchFolder } from "./folder-watcher.ts";
 import { linesFrom } from "./line-framing.ts";
 import { listSessions } from "./list-sessions.ts";
@@ -98,6 +99,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     watch: options.watch ?? systemWatch,
     hasWriter: async (id) => isLocked(pathOf(id)),
   });
+  const scan = new FolderScan(root);
   const parts = { clock, io, watcher, largestLogBytes };
   const store: Store = {
     async open(id, openOptions) {
@@ -118,7 +120,10 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     list(listOptions = {}) {
       const read = (id: string): Promise<FileLog> =>
         openSession(id, pathOf(id), root, { mode: "read" }, parts);
-      return listSessions({ root, now: clock.now(), read }, listOptions);
+      return listSessions({ root, scan, now: clock.now(), read }, listOptions);
+    },
+    async count() {
+      return (await scan.recent()).length;
     },
     remove: (id) => removeSession(root, id),
     waiting: (id) => new WaitingFile(pathOf(id).replace(/\.jsonl$/, WAITING)),

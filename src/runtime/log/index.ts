@@ -21,7 +21,7 @@ export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
 export { assertFormat, frameLine, linesFrom, scanLines } from "./line-framing.ts";
-export { isFound } from "./list-order.ts";
+export { countSessions, isFound } from "./list-order.ts";
 export { placeOf, rememberPlace } from "./store-place.ts";
 export {
   type Admission,

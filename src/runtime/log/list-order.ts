@@ -1,6 +1,6 @@
 /** The order of session lists and the search in them, for every store. */
 
-import type { ListOptions, StoredSession } from "./log.ts";
+import type { ListOptions, Store, StoredSession } from "./log.ts";
 
 type Listed = Pick<StoredSession, "id" | "modifiedAt">;
 
@@ -31,4 +31,12 @@ export function isFound(
   if (search === undefined) return true;
   const wanted = search.toLowerCase();
   return [id, summary?.title, summary?.cwd].some((text) => text?.toLowerCase().includes(wanted) === true);
+}
+
+/** How many sessions a store has. */
+export async function countSessions(store: Pick<Store, "list" | "count">): Promise<number> {
+  if (store.count !== undefined) return store.count();
+  let count = 0;
+  for await (const _ of store.list({ summaries: false })) count += 1;
+  return count;
 }

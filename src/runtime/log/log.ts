@@ -265,6 +265,8 @@ export interface Store {
    * stops early reads no more than it used. A session that cannot be read is listed with its problem.
    */
   list(options?: ListOptions): AsyncIterable<StoredSession>;
+  /** How many sessions there are. Reads none of them. Default: they are listed and counted. */
+  count?(): Promise<number>;
   /** Removes the session and all files that belong to it. */
   remove(id: string): Promise<void>;
   /** The turns of a session that a server has promised and that have not begun. */

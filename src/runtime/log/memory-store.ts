@@ -125,6 +125,9 @@ export function memoryStore(options: { readonly clock?: Clock | undefined } = {}
         yield stored;
       }
     },
+    async count() {
+      return [...kept.values()].filter(({ made }) => made).length;
+    },
     async remove(id) {
       assertSessionId(id);
       const session = kept.get(id);

@@ -27,6 +27,7 @@ import { frameOpen } from "../../base/files/index.ts";
 import { createAgent, emulator } from "../../index.ts";
 import type { StoredSummary } from "../facts/index.ts";
 import { fileStore } from "./file-store.ts";
+import { FolderScan } from "./folder-scan.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { Log, StoredSession } from "./log.ts";
 import { readSummary, stateOfLog, writeSummary } from "./summary-file.ts";
@@ -310,7 +311,10 @@ describe("a summary that belongs to something else is ignored", () => {
       rmSync(fileOf(folder));
       return found;
     };
-    for await (const { summary } of listSessions({ root: folder, now: Date.now(), read }, {}))
+    for await (const { summary } of listSessions(
+      { root: folder, scan: new FolderScan(folder), now: Date.now(), read },
+      {},
+    ))
       expect(summary?.title).toBe("the true title");
     expect(await titlesIn(folder)).toEqual(["meanwhile"]);
   });
@@ -322,7 +326,7 @@ describe("a summary that belongs to something else is ignored", () => {
     await listed(folder);
     const titles: (string | undefined)[] = [];
     for await (const { summary, problem } of listSessions(
-      { root: folder, now: Date.now(), read: refused },
+      { root: folder, scan: new FolderScan(folder), now: Date.now(), read: refused },
       {},
     )) {
       titles.push(problem ?? summary?.title);

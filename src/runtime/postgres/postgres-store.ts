@@ -164,6 +164,10 @@ function storeOf(
       await engine.identity.check();
       yield* listRows({ connections, schema, tenant, read: readLog }, listOptions);
     },
+    async count() {
+      await engine.identity.check();
+      return (await usageOf(engine, tenant)).sessions;
+    },
     async remove(id) {
       assertSessionId(id);
       const row = await look(id);

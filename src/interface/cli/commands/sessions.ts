@@ -7,8 +7,9 @@ import { Command, Option } from "commander";
 import { codedError, messageOf } from "../../../base/support/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
 import type { Log, Store, StoredSession } from "../../../runtime/log/index.ts";
+import { previewFromLog } from "../../../runtime/session/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
-import { blocksOf } from "../../fragments/index.ts";
+import { blocksOf, ThoughtMarks } from "../../fragments/index.ts";
 import { crashLeft } from "../crash-left.ts";
 import { excerptAt } from "../excerpt.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -147,8 +148,18 @@ async function show(log: Log, flags: ShowFlags, terminal: Terminal): Promise<voi
   const head = `${factsOf(log.events).title ?? ""} · ${log.session}`;
   if (flags.json === true) return printJsonList(terminal.stdout, blocks);
   printLines(terminal.stdout, [inertLine(head, 100)]);
-  printLines(terminal.stdout, empty === undefined ? sessionLines(blocks, flags) : [empty]);
+  const marks = blocks.some(({ kind }) => kind === "reasoning") ? await marksOf(log) : undefined;
+  printLines(terminal.stdout, empty === undefined ? sessionLines(blocks, { ...flags, marks }) : [empty]);
   if (open !== undefined) printLines(terminal.stdout, [`─ ${open.text}`]);
+}
+
+/** The marks for a next request with the last settings. Undefined if there is no such request. */
+async function marksOf(log: Log): Promise<ThoughtMarks | undefined> {
+  const target = factsOf(log.events).settings?.target;
+  const preview = await previewFromLog(log).catch(() => undefined);
+  return target === undefined || preview === undefined
+    ? undefined
+    : new ThoughtMarks(preview.decisions, target);
 }
 
 interface Hit {
