@@ -15,6 +15,7 @@ export type {
   Input,
   McpServerView,
   PreviewItem,
+  QueuedTurn,
   RebuiltRequest,
   RequestPreview,
   ResumeOptions,

@@ -14,6 +14,9 @@ import {
   type RunningServer,
   type ServerOptions,
   startServer,
+  forgetLinksOf,
+  newLinkTo,
+  type ServerAddress,
 } from "../../src/access/server/index.ts";
 import {
   checkHistory,
@@ -71,14 +74,31 @@ import {
   type Block,
   type BlockList,
   blocksOf,
+  type BlockVersions,
+  exitCode,
   formatDuration,
   type Fragment,
   fragmentsOf,
+  liveThoughtFacts,
   mcpQuestionLines,
+  nextRequestWords,
+  openWaitMs,
   type ReasoningBlock,
   reasoningLabel,
+  resultOutcome,
+  type ThoughtCount,
+  type ThoughtMarks,
+  thoughtsGoingWords,
   type ToolBlock,
   toolLabel,
+  type ToolOutcome,
+  type ToolTitle,
+  toolTitle,
+  type TurnEndBlock,
+  type UnsentThought,
+  waitedLabel,
+  workedLabel,
+  workedMs,
 } from "../../src/interface/fragments/index.ts";
 import {
   type Erasure,
@@ -108,6 +128,11 @@ describe("throughline/client and throughline/server", () => {
       // @ts-expect-error a remote session takes model names
       void remote.open({ model: { label: "openai/gpt-5.6" } });
     });
+  });
+
+  test("links to a server that another process runs need its address and its store", () => {
+    expectTypeOf(newLinkTo).toEqualTypeOf<(server: ServerAddress) => Promise<string>>();
+    expectTypeOf(forgetLinksOf).toEqualTypeOf<(server: ServerAddress) => Promise<void>>();
   });
 
   test("startServer takes an agent, or a function that chooses one", () => {
@@ -194,7 +219,20 @@ test("throughline/fragments", () => {
   expectTypeOf(toolLabel).returns.toEqualTypeOf<string>();
   expectTypeOf(mcpQuestionLines).returns.toEqualTypeOf<readonly string[]>();
   expectTypeOf(formatDuration).toEqualTypeOf<(ms: number) => string>();
+  expectTypeOf(liveThoughtFacts).toEqualTypeOf<(block: ReasoningBlock, elapsedMs: number) => string>();
+  expectTypeOf(waitedLabel).toEqualTypeOf<(ms: number) => string>();
+  expectTypeOf(workedLabel).toEqualTypeOf<(block: TurnEndBlock) => string>();
+  expectTypeOf(nextRequestWords).toEqualTypeOf<(count: ThoughtCount) => string>();
+  expectTypeOf(thoughtsGoingWords).toEqualTypeOf<(count: ThoughtCount) => string>();
+  expectTypeOf(exitCode).toEqualTypeOf<(block: ToolBlock) => number | undefined>();
+  expectTypeOf(resultOutcome).returns.toEqualTypeOf<ToolOutcome>();
+  expectTypeOf(toolTitle).toEqualTypeOf<(block: ToolBlock) => ToolTitle>();
+  expectTypeOf(openWaitMs).toEqualTypeOf<(block: ToolBlock, now: number) => number | undefined>();
+  expectTypeOf(workedMs).toBeCallableWith({} as ToolBlock, 0);
+  expectTypeOf(workedMs).toBeCallableWith({} as TurnEndBlock);
   expectTypeOf<BlockList["view"]>().toEqualTypeOf<(options: Options) => readonly Block[]>();
+  expectTypeOf<BlockList["versions"]>().toEqualTypeOf<() => BlockVersions>();
+  expectTypeOf<ThoughtMarks["of"]>().toEqualTypeOf<(block: ReasoningBlock) => UnsentThought | undefined>();
   expectTypeOf<BlockList["add"]>().toEqualTypeOf<(events: readonly SessionEvent[]) => void>();
   compileOnly((block: Block) => {
     if (block.kind === "reasoning") expectTypeOf(block).toEqualTypeOf<ReasoningBlock>();

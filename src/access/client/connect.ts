@@ -9,6 +9,7 @@ import {
   type ServerInfo,
   type SessionHandle,
   type SessionListing,
+  type SessionPage,
   type SessionState,
 } from "../../base/api/index.ts";
 import {
@@ -63,6 +64,8 @@ export interface RemoteAgent extends AgentHandle {
   sessions(): AsyncIterable<SessionListing>;
   /** One page of sessions, newest first. */
   list(options?: ListSessionsOptions): Promise<readonly SessionListing[]>;
+  /** The same with the number of all sessions that match. A server of an earlier version counts only this page. */
+  page(options?: ListSessionsOptions): Promise<SessionPage>;
   /** The requests that a session has sent, oldest first. */
   requests(id: string): Promise<readonly RequestSummary[]>;
   /** Removes a session and everything that belongs to it. */
@@ -167,10 +170,16 @@ class Remote implements RemoteAgent {
 
   async list(options: ListSessionsOptions = {}): Promise<readonly SessionListing[]> {
     checkOptions("list", options, LIST_OPTIONS);
+    return (await this.page(options)).sessions;
+  }
+
+  async page(options: ListSessionsOptions = {}): Promise<SessionPage> {
+    checkOptions("page", options, LIST_OPTIONS);
     const { limit, before, search } = options;
     const behind = before === undefined ? undefined : `${before.modifiedAt},${before.id}`;
     const path = `/api/sessions${queryOf({ limit, before: behind, search })}`;
-    return (await this.#http.get<{ readonly sessions: readonly SessionListing[] }>(path)).sessions;
+    const found = await this.#http.get<Pick<SessionPage, "sessions"> & Partial<SessionPage>>(path);
+    return { sessions: found.sessions, total: found.total ?? found.sessions.length };
   }
 
   async requests(id: string): Promise<readonly RequestSummary[]> {

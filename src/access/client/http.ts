@@ -28,6 +28,8 @@ interface JsonRequest {
   readonly body?: object;
   readonly signal?: AbortSignal | undefined;
   readonly again?: boolean;
+  /** Once it aborts, the request is not tried again. One that is under way is left alone: the server may have it. */
+  readonly givenUp?: AbortSignal | undefined;
 }
 
 const TRIES = 5;
@@ -64,7 +66,11 @@ export class Http {
   }
 
   /** `again` allows a retry: the server recognizes the request by an id of ours. */
-  async post<T>(path: string, body: object = {}, options: { readonly again?: boolean } = {}): Promise<T> {
+  async post<T>(
+    path: string,
+    body: object = {},
+    options: Pick<JsonRequest, "again" | "givenUp"> = {},
+  ): Promise<T> {
     return (await this.#json("POST", path, { ...options, body })) as T;
   }
 
@@ -77,7 +83,8 @@ export class Http {
     return this.#request("GET", path, { headers: { accept }, signal: signal ?? null });
   }
 
-  async #json(method: string, path: string, { body, signal, again }: JsonRequest): Promise<unknown> {
+  async #json(method: string, path: string, request: JsonRequest): Promise<unknown> {
+    const { body, signal, again, givenUp } = request;
     const init: RequestInit = {
       headers: method === "GET" ? {} : { "content-type": "application/json" },
       body: body === undefined ? null : JSON.stringify(body),
@@ -89,6 +96,7 @@ export class Http {
       } catch (error) {
         if (!isAway(error) || again !== true || attempt >= TRIES || signal?.aborted === true) throw error;
         await this.clock.sleep(waitBefore(attempt), signal);
+        if (givenUp?.aborted === true) throw error;
       }
     }
   }

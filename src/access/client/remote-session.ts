@@ -20,6 +20,7 @@ import {
   type McpPromptMessage,
   type McpServerView,
   type ModelView,
+  type QueuedTurn,
   type RebuiltRequest,
   type RequestPreview,
   type ResumeOptions,
@@ -118,6 +119,10 @@ export class RemoteSession implements SessionHandle {
     return this.#lost > 0 ? "lost" : "open";
   }
 
+  get queued(): readonly QueuedTurn[] {
+    return this.#state.queued ?? []; // absent on servers of earlier versions
+  }
+
   onChange(listener: () => void): () => void {
     const own = (): void => listener(); // so that the same function can be registered twice
     this.#listeners.add(own);
@@ -153,6 +158,14 @@ export class RemoteSession implements SessionHandle {
       if (codeOf(error) === "nothing_to_cancel" || codeOf(error) === "turn_ended") return false;
       throw error;
     }
+  }
+
+  /** Sent again if the answer is lost: the server still knows the message. */
+  async withdraw(turn: string): Promise<Input> {
+    const path = `${this.#path}/turns/${encodeURIComponent(turn)}/withdraw`;
+    const { input } = await this.#http.post<{ readonly input: Input }>(path, {}, { again: true });
+    this.#take({ ...this.#state, queued: this.queued.filter((one) => one.turn !== turn) });
+    return input;
   }
 
   async approve(requestId: string, options: ApproveOptions = {}): Promise<void> {
@@ -355,7 +368,7 @@ export class RemoteSession implements SessionHandle {
           hasId
             ? this.#http.post<TurnState>(path, body)
             : this.#sureOf(cancelled, () =>
-                this.#http.post<TurnState>(path, { ...body, turn }, { again: true }),
+                this.#http.post<TurnState>(path, { ...body, turn }, { again: true, givenUp: cancelled }),
               ),
         ),
       ask: (id, when) => this.#ask(id, when),

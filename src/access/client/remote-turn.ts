@@ -55,6 +55,10 @@ export class RemoteTurn implements Turn {
     return this.#id;
   }
 
+  async accepted(): Promise<void> {
+    await this.#started;
+  }
+
   async result(): Promise<TurnResult> {
     const { result } = await this.#ended();
     return result ?? LOST;

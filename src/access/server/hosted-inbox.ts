@@ -10,6 +10,7 @@ import type { Session } from "../../runtime/session/index.ts";
 import { answerIn, giveAnswer } from "./answer-command.ts";
 import { cancelledTurn, decide, type Decision, decisionIn, EFFECT_MS } from "./commands.ts";
 import type { HostedTurns } from "./hosted-turns.ts";
+import { withdrawnTurn } from "./withdraw-turn.ts";
 
 /** `resume` goes on with the turn, `close` ends it as interrupted, `leave` waits for a person. */
 export type OnNodeLoss = "resume" | "close" | "leave";
@@ -95,6 +96,8 @@ export class HostedInbox {
       if (decision !== undefined) await this.#decide(session, decision);
       if (answer !== undefined) await giveAnswer(session, answer);
       if (turn !== undefined) await this.#cancel(session, turn);
+      const withdrawn = withdrawnTurn(command);
+      if (withdrawn !== undefined) await this.#parts.turns.withdraw(session, withdrawn);
     } catch {
       // The question was already answered, or the turn has ended.
     }

@@ -4,6 +4,7 @@
  * and a session that a terminal writes is shown by following its file.
  */
 
+import type { SessionListing } from "../../base/api/index.ts";
 import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
 import type { SharedStore, Waiting } from "../../runtime/log/index.ts";
@@ -12,6 +13,7 @@ import { HostedInbox } from "./hosted-inbox.ts";
 import type { Attached, HostedParts } from "./hosted-parts.ts";
 import { HostedTurns } from "./hosted-turns.ts";
 import { HostedState } from "./session-state.ts";
+import { withdrawnTurn } from "./withdraw-turn.ts";
 
 /** How long to wait before asking again for a session that another process writes. */
 const LOCKED_MS = 100;
@@ -59,6 +61,7 @@ export class HostedSession {
       ...parts,
       shared,
       turns,
+      waiting,
       factsOf,
       withSession: (work) => this.withSession("read", work),
     });
@@ -73,6 +76,13 @@ export class HostedSession {
 
   get gone(): boolean {
     return this.#gone !== undefined;
+  }
+
+  /** What lists show of it: whether a turn runs here, and whether it waits for a person's answer. */
+  get activity(): SessionListing["state"] {
+    const { session } = this.#open ?? {};
+    if (session?.busy !== true) return undefined;
+    return session.asks ? "asks" : "running";
   }
 
   /** Whether turns can run here. */
@@ -197,6 +207,11 @@ export class HostedSession {
     };
   }
 
+  /** Something was asked of the node that holds the session. */
+  asked(): void {
+    this.#changed();
+  }
+
   /** Reports that turns are waiting that no process runs. */
   owes(): void {
     this.#parts.owes(this.id);
@@ -318,7 +333,8 @@ export class HostedSession {
   /** Begins the turns that wait, and carries out what other nodes asked for. */
   async #takeInbox(session: Session): Promise<void> {
     const commands = await this.#inbox?.commands();
-    await this.turns.recover(session);
+    const withdrawn = (commands ?? []).flatMap((command) => withdrawnTurn(command) ?? []);
+    await this.turns.recover(session, new Set(withdrawn));
     if (commands !== undefined) this.#inbox?.carryOut(session, commands);
   }
 

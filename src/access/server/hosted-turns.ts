@@ -6,7 +6,7 @@
  * process, the next one begins it or finds it in the log.
  */
 
-import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
+import type { Input, Turn, TurnResult, TurnState } from "../../base/api/index.ts";
 import { errorInfoOf, NO_USAGE } from "../../base/events/index.ts";
 import { codedError, codeOf, messageOf } from "../../base/support/index.ts";
 import type { Waiting } from "../../runtime/log/index.ts";
@@ -29,6 +29,8 @@ interface Entry {
   ended: boolean;
   /** It is waiting and must not begin; only its end still has to be logged. */
   cancelled: boolean;
+  /** The message that was withdrawn, so that the same request sent again gets it too. */
+  withdrawn?: Input;
   result?: TurnResult;
 }
 
@@ -51,6 +53,8 @@ export class HostedTurns {
   readonly #writing = new Set<Promise<unknown>>();
   /** Requests being answered, by the id of their turn. */
   readonly #accepting = new Map<string, Promise<unknown>>();
+  /** Turns that are being withdrawn. They must not begin. */
+  readonly #withdrawing = new Set<string>();
   #unfinished = 0;
 
   constructor(parts: HostedTurnsParts) {
@@ -122,8 +126,11 @@ export class HostedTurns {
     }
   }
 
-  /** Begins promised turns that did not begin, here or in an earlier process. The caller holds the session. */
-  async recover(session: Session): Promise<void> {
+  /**
+   * Begins promised turns that did not begin, here or in an earlier process, except those that are withdrawn. The caller
+   * holds the session.
+   */
+  async recover(session: Session, withdrawn: ReadonlySet<string> = new Set()): Promise<void> {
     const { waiting, problem: tell } = this.#parts;
     const { turns, problem } = await waiting.recover();
     if (problem !== undefined) tell(problem);
@@ -132,7 +139,8 @@ export class HostedTurns {
     for (const { turn, request, cancelled } of [...first, ...turns.filter((one) => !first.includes(one))]) {
       if (this.#entries.get(turn)?.turn !== undefined) continue; // it is already waiting here
       const asked = request as unknown as TurnRequest; // validated when it begins
-      const end = cancelled ? CANCELLED : this.#begin(session, turn, asked);
+      const isOver = cancelled || withdrawn.has(turn) || this.#withdrawing.has(turn);
+      const end = isOver ? CANCELLED : this.#begin(session, turn, asked);
       if (end === undefined) continue;
       try {
         await session.endUnbegun(turn, end);
@@ -204,6 +212,31 @@ export class HostedTurns {
     }
     await entry.done;
     return entry.ended && entry.result?.status === "cancelled";
+  }
+
+  /**
+   * Takes back the message of a turn that waits here. Resolves once that is certain, whatever happens to this process.
+   * Undefined if the turn does not wait here.
+   */
+  async withdraw(session: Session, id: string): Promise<Input | undefined> {
+    const entry = this.#entries.get(id);
+    if (entry?.withdrawn !== undefined) return entry.withdrawn;
+    if (entry?.turn === undefined) return undefined;
+    const input = await session.withdraw(id, () => this.#written(this.#parts.waiting.cancel(id)));
+    entry.cancelled = true;
+    entry.withdrawn = input;
+    this.#parts.changed();
+    return input;
+  }
+
+  /** Keeps a turn that no process holds from beginning while `work` opens the session. */
+  async withholding(id: string, work: () => Promise<void>): Promise<void> {
+    this.#withdrawing.add(id);
+    try {
+      await work();
+    } finally {
+      this.#withdrawing.delete(id);
+    }
   }
 
   async #watch(turn: Turn): Promise<void> {

@@ -1,9 +1,9 @@
 /** Hosts the sessions of a store: opens them on demand and releases them when they are not used. */
 
-import type { SessionListing } from "../../base/api/index.ts";
+import type { SessionListing, SessionPage } from "../../base/api/index.ts";
 import { codedError, codeOf, createIdSource, messageOf } from "../../base/support/index.ts";
 import { costOfSummary } from "../../runtime/facts/index.ts";
-import { type ListOptions, SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
+import { countSessions, type ListOptions, SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
 import { readFacts } from "../../runtime/session/index.ts";
 import type { HostedParts } from "./hosted-parts.ts";
 import { HostedSession } from "./hosted-session.ts";
@@ -114,10 +114,30 @@ export class SessionHost {
   }
 
   /** Newest first, by the store's summaries. */
-  async list(options: ListOptions): Promise<readonly SessionListing[]> {
-    const found: SessionListing[] = [];
-    for await (const stored of this.#options.store.list(options)) found.push(this.#describe(stored));
-    return found;
+  async list(options: ListOptions): Promise<SessionPage> {
+    const { store } = this.#options;
+    if (options.search !== undefined) return this.#search(options);
+    const sessions: SessionListing[] = [];
+    for await (const stored of store.list(options)) sessions.push(this.#describe(stored));
+    return { sessions, total: await countSessions(store) };
+  }
+
+  /** Looks at all sessions anyway, so the page and the number come from one look. */
+  async #search({ behind, limit = Number.POSITIVE_INFINITY, ...options }: ListOptions): Promise<SessionPage> {
+    const { store } = this.#options;
+    const sessions: SessionListing[] = [];
+    let total = 0;
+    let isBehind = behind === undefined;
+    for await (const stored of store.list(options)) {
+      total += 1;
+      if (isBehind && sessions.length < limit) sessions.push(this.#describe(stored));
+      if (stored.id === behind?.id && stored.modifiedAt === behind.modifiedAt) isBehind = true;
+    }
+    if (isBehind) return { sessions, total };
+    // The last session of the page before was written or removed since, so its place is found by the order.
+    for await (const stored of store.list({ ...options, behind, limit }))
+      sessions.push(this.#describe(stored));
+    return { sessions, total };
   }
 
   /** Accepts no new turn, and resolves when those that run have ended or the time is over. */
@@ -193,11 +213,12 @@ export class SessionHost {
   }
 
   #describe({ summary, problem, problemCode, ...stored }: StoredSession): SessionListing {
-    if (problem !== undefined) return { ...stored, problem: publicMessage(problemCode, problem) };
-    if (summary === undefined) return stored;
+    const state = this.#hosted.get(stored.id)?.activity;
+    if (problem !== undefined) return { ...stored, problem: publicMessage(problemCode, problem), state };
+    if (summary === undefined) return { ...stored, state };
     const { usage, turnsEnded, title, cwd, model, subAgentOf } = summary;
     const costUsd = costOfSummary(summary, this.#options.costOf);
-    return { ...stored, usage, costUsd, turns: turnsEnded, title, cwd, model, subAgentOf };
+    return { ...stored, usage, costUsd, turns: turnsEnded, title, cwd, model, subAgentOf, state };
   }
 }
 

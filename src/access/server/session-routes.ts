@@ -33,7 +33,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   app.get("/api/sessions", async (c) => {
     const [behind, search] = [behindIn(c), textIn(c, "search")];
     const limit = Math.min(numberIn(c, "limit", 1) ?? LIST_LIMIT, MAX_LIST);
-    return c.json({ sessions: await hostOf(parts, c).list({ limit, behind, search }) });
+    return c.json(await hostOf(parts, c).list({ limit, behind, search }));
   });
 
   app.post("/api/sessions", async (c) => {

@@ -1,11 +1,12 @@
 /** The state of a hosted session as clients see it, and as a frame of their streams. */
 
-import type { SessionState } from "../../base/api/index.ts";
+import { type QueuedTurn, queuedTurn, type SessionState } from "../../base/api/index.ts";
 import type { SessionFacts } from "../../runtime/facts/index.ts";
-import type { SharedStore } from "../../runtime/log/index.ts";
+import type { SharedStore, Waiting, WaitingTurn } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import type { OnNodeLoss } from "./hosted-inbox.ts";
 import type { HostedTurns } from "./hosted-turns.ts";
+import type { TurnRequest } from "./turn-request.ts";
 
 /** The state as a frame of a stream. */
 export interface StateFrame {
@@ -19,6 +20,7 @@ export interface HostedStateParts {
   readonly shared: SharedStore | undefined;
   readonly onNodeLoss: OnNodeLoss;
   readonly turns: HostedTurns;
+  readonly waiting: Waiting;
   readonly factsOf: (session: Session) => Promise<SessionFacts>;
   /** Runs the work with the session open. */
   readonly withSession: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
@@ -35,10 +37,14 @@ export class HostedState {
   now(): Promise<SessionState> {
     const { turns, factsOf, withSession } = this.#parts;
     return withSession(async (session) => {
+      // The list is read before the log: a turn leaves it only when the log has its end.
+      const list = session.access === "write" ? undefined : await this.#parts.waiting.list();
       // Only a session that nobody writes, or that another node writes, is looked up.
       const isElsewhere = session.interrupted || (session.access === "read" && session.writer === "live");
       const elsewhere = isElsewhere ? await this.#elsewhere() : NOWHERE_ELSE;
-      return stateOf(session, turns, await factsOf(session), elsewhere);
+      const facts = await factsOf(session);
+      const queued = list === undefined ? session.queued : queuedIn(list, facts);
+      return stateOf(session, turns, facts, { ...elsewhere, queued });
     });
   }
 
@@ -88,7 +94,7 @@ function stateOf(
   session: Session,
   { running, waiting }: HostedTurns,
   { cwd, costUsd }: SessionFacts,
-  { wakes, takesCommands }: Elsewhere,
+  { wakes, takesCommands, queued }: Elsewhere & { readonly queued: readonly QueuedTurn[] },
 ): SessionState {
   const { id, title, usage, model, context, rules, interrupted, writer } = session;
   const { target, capabilities, effort } = model.settings;
@@ -107,8 +113,19 @@ function stateOf(
     writer,
     turn: running,
     waiting,
+    queued,
     lastSeq: session.lastSeq,
   };
+}
+
+/** The messages of a session that another process writes, or nobody, in the order in which they begin. */
+function queuedIn(list: readonly WaitingTurn[], facts: SessionFacts): readonly QueuedTurn[] {
+  const queued = list.flatMap(({ turn, request, cancelled }) => {
+    const asked = request as unknown as TurnRequest; // validated when it begins
+    if (cancelled || facts.has(turn) || !("input" in asked)) return [];
+    return [queuedTurn(turn, asked.input, asked.kind === "send" && asked.whenBusy === "steer")];
+  });
+  return [...queued.filter(({ steers }) => steers), ...queued.filter(({ steers }) => !steers)];
 }
 
 function stateFrameOf(state: SessionState): StateFrame {

@@ -97,6 +97,7 @@ async function begin(hosted: HostedSession, request: TurnRequest, options: Begin
   if (request.kind !== "retry") assertInput(request.input); // the node that begins it could only log its failure
   const { holder } = await shared.admitTurn(hosted.id, options.turn, { ...request });
   if (holder === undefined) hosted.owes(); // its holder left at that moment, so this node begins it
+  hosted.asked();
   return { turn: options.turn, state: "queued" };
 }
 

@@ -13,6 +13,7 @@ import { type Fields, required } from "./read-body.ts";
 import { cancelTurn, decideCall, turnEnded } from "./turn-commands.ts";
 import { acceptTurn, resumeTurn, turnState } from "./turn-promises.ts";
 import type { TurnRequest } from "./turn-request.ts";
+import { withdrawTurn } from "./withdraw-turn.ts";
 
 const MAX_WAIT_SECONDS = 30;
 
@@ -58,6 +59,12 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     body.done();
     await cancelTurn(hosted, turn);
     return c.json({ cancelled: true });
+  });
+
+  app.post("/api/sessions/:id/turns/:turn/withdraw", async (c) => {
+    const { hosted, body } = await withBody(parts, c);
+    body.done();
+    return c.json({ input: await withdrawTurn(hosted, c.req.param("turn")) });
   });
 
   app.post("/api/sessions/:id/permissions/:request", async (c) => {

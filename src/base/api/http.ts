@@ -5,6 +5,7 @@
 
 import type { ContextUse, ResponseStatus, Usage } from "../events/index.ts";
 import type { SessionSummary } from "./agent-handle.ts";
+import type { QueuedTurn } from "./queued-turn.ts";
 import type { ModelView, RuleView } from "./session-handle.ts";
 import type { TurnResult } from "./turn.ts";
 
@@ -43,6 +44,8 @@ export interface SessionState {
   readonly turn?: string | undefined;
   /** How many turns of this server wait behind it. */
   readonly waiting: number;
+  /** The messages that wait for their turn, in the order in which they begin. Absent on servers of earlier versions. */
+  readonly queued?: readonly QueuedTurn[] | undefined;
   /** The `seq` of the last event in the log, or -1 if there is none. */
   readonly lastSeq: number;
 }
@@ -56,6 +59,15 @@ export interface SessionListing extends SessionSummary {
   readonly turns?: number | undefined;
   /** `provider/model` of the last request. */
   readonly model?: string | undefined;
+  /** `running`: this server runs a turn of it. `asks`: that turn waits for a person's answer. Absent otherwise. */
+  readonly state?: "running" | "asks" | undefined;
+}
+
+/** One page of the list of a server: `GET /api/sessions`. */
+export interface SessionPage {
+  readonly sessions: readonly SessionListing[];
+  /** How many sessions match, on all pages. */
+  readonly total: number;
 }
 
 /** The state of a turn on a server. */

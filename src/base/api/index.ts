@@ -12,12 +12,14 @@ export {
   type RequestSummary,
   type ServerInfo,
   type SessionListing,
+  type SessionPage,
   type SessionState,
   type TurnState,
 } from "./http.ts";
 export { mcpServerLine, type McpServerWords, mcpServerWords } from "./mcp-words.ts";
 export type { McpPrompt, McpPromptMessage, McpServerView } from "./mcp.ts";
 export { checkAnswer, checkHandleOptions, HANDLE_OPTIONS, OPEN_OPTIONS } from "./option-checks.ts";
+export { type QueuedTurn, queuedTurn } from "./queued-turn.ts";
 export { diffRequests, type RequestDiff } from "./request-diff.ts";
 export type {
   ExplainOptions,

@@ -16,6 +16,7 @@ import type {
 } from "../events/index.ts";
 import type { JsonObject } from "../support/index.ts";
 import type { McpPrompt, McpPromptMessage, McpServerView } from "./mcp.ts";
+import type { QueuedTurn } from "./queued-turn.ts";
 import type { ExplainOptions, RebuiltRequest, RequestPreview, SwitchPreview } from "./request-views.ts";
 import type { Turn } from "./turn.ts";
 
@@ -166,6 +167,11 @@ export interface SessionHandle {
    * `lost`: a remote session is reconnecting, and its properties may be out of date. A local session is always `open`.
    */
   readonly connection: "open" | "lost";
+  /**
+   * The messages that wait for their turn, in the order in which they begin, whichever client sent them. A message is
+   * listed until the log has it.
+   */
+  readonly queued: readonly QueuedTurn[];
   /** Calls the listener when a property above may have changed. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;
 
@@ -188,6 +194,12 @@ export interface SessionHandle {
    * true if it was cancelled, false if no turn was running or it ended first.
    */
   cancel(): Promise<boolean>;
+  /**
+   * Takes back a message that waits: it never begins, and its turn ends as `cancelled`. Resolves to the whole message,
+   * once that is certain. Rejects if the turn has begun or the message has joined one (`turn_begun`), if it has ended
+   * (`turn_ended`), if it has no message (`not_a_message`), or if there is no such turn (`turn_unknown`).
+   */
+  withdraw(turn: string): Promise<Input>;
   /**
    * Allows a call. Pass the `argumentsHash` of the request that was shown: the call is refused if its arguments differ.
    */

@@ -65,6 +65,11 @@ export interface TurnResponseOptions {
 /** A running turn and its events. Leaving its loop early, iterating it twice or not at all does not affect the turn. */
 export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   readonly id: string;
+  /**
+   * Resolves when the turn can no longer be lost: the server has promised it, or the local session has accepted it.
+   * Rejects if it was refused, or if no server answered. Then nothing is certain but that nobody promised it.
+   */
+  accepted(): Promise<void>;
   /** Resolves when the turn has ended. Never rejects because of a provider or a tool. */
   result(): Promise<TurnResult<Output>>;
   /** Resolves to the answer's text. Rejects unless the turn completed. */

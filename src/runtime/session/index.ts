@@ -4,6 +4,7 @@ export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../bas
 export { agentTool, type AgentToolOptions } from "./agent-tool.ts";
 export { createAgent } from "./agent.ts";
 export { assertInput } from "./agent-options.ts";
+export { messageJoined, noMessage, turnBegun, turnOver } from "./not-waiting.ts";
 export { toContent } from "./input.ts";
 export { type RuleRepair, type RepairPlan, planRepair } from "./repair-log.ts";
 export { createOutputFormat } from "./output-schema.ts";

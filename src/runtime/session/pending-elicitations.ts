@@ -12,6 +12,11 @@ interface Question {
 export class PendingElicitations {
   readonly #pending = new Map<string, Question>();
 
+  /** Whether any question waits. */
+  get waits(): boolean {
+    return this.#pending.size > 0;
+  }
+
   /** Rejects when the signal aborts: nothing waits for an answer any more. */
   ask(requestId: string, request: Elicitation, signal: AbortSignal): Promise<PersonsElicitationAnswer> {
     return new Promise((resolve, reject) => {

@@ -21,6 +21,11 @@ export class PendingPermissions {
     this.#facts = facts;
   }
 
+  /** Whether any question waits. */
+  get waits(): boolean {
+    return this.#pending.size > 0;
+  }
+
   ask(
     { requestId, argumentsHash, rule }: PermissionAsk,
     earlier: readonly string[],

@@ -25,6 +25,7 @@ const WHEN_CLOSED = new Map<PropertyKey, "throws" | "rejects" | "does nothing">(
     retry: "throws",
     edit: "throws",
     cancel: "does nothing",
+    withdraw: "rejects",
     approve: "rejects",
     deny: "rejects",
     answer: "rejects",

@@ -7,6 +7,7 @@ import {
   type EditOptions,
   type ForkOptions,
   type Input,
+  type QueuedTurn,
   type ResumeOptions,
   type RetryOptions,
   type RuleView,
@@ -19,6 +20,7 @@ import type { ElicitationAnswer, EventDraft, SessionParent, Settings } from "../
 import {
   aSeq,
   asErrorCode,
+  aText,
   checkArgument,
   codedError,
   createIdSource,
@@ -53,7 +55,7 @@ import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
 import { TurnContexts } from "./turn-contexts.ts";
-import { TurnQueue, type TurnWork } from "./turn-queue.ts";
+import { type KeepWithdrawn, TurnQueue, type TurnWork } from "./turn-queue.ts";
 import { type BranchStart, type PreparedTurn, TurnRunner } from "./turn-runner.ts";
 import type { AgentOptions, InferOutput, OutputSchema, SendOptions, Session } from "./types.ts";
 
@@ -132,6 +134,10 @@ export class LocalSession extends SessionView implements Session {
     return this.#live.openTurn !== undefined;
   }
 
+  get asks(): boolean {
+    return this.#contexts.permissions.waits || this.#contexts.elicitations.waits;
+  }
+
   get busy(): boolean {
     return this.#turns.busy;
   }
@@ -168,7 +174,7 @@ export class LocalSession extends SessionView implements Session {
       const prepare = (): Promise<PreparedTurn> => this.#runner.opening(id, overrides, drafts);
       return (await this.#runner.unbegun(own, id)) ?? this.#runner.run(own, id, prepare);
     };
-    return this.#turns.add(options, work, { content });
+    return this.#turns.add(options, work, { input, content });
   }
 
   resume<Schema extends OutputSchema>(
@@ -244,11 +250,12 @@ export class LocalSession extends SessionView implements Session {
       throw codedError("not_a_message", `event ${seq} is not a user message of the active path`);
     }
     const to = previousOnPath(path, seq);
-    return this.#begin(options, async (turn) => ({
+    const start = async (turn: string): Promise<BranchStart> => ({
       branch: { to, why: "edit" },
       sameAs: replaced.turn,
       drafts: [await this.#userMessage(turn, input)],
-    }));
+    });
+    return this.#begin(options, start, input);
   }
 
   /** Throws at once instead of failing a turn: nothing can begin in a log that is too large. */
@@ -261,18 +268,29 @@ export class LocalSession extends SessionView implements Session {
   #begin(
     options: TurnOptions & { readonly output?: OutputSchema | undefined },
     start: (turn: string) => Promise<BranchStart>,
+    input?: Input,
   ): Turn {
     this.#assertRoom();
     const given = formatOf(options.output);
-    return this.#turns.add(options, async (own, turn) => {
+    const work: TurnWork = async (own, turn) => {
       const prepare = async (): Promise<PreparedTurn> =>
         this.#runner.openingOnBranch(turn, await start(turn), given);
       return (await this.#runner.unbegun(own, turn)) ?? this.#runner.run(own, turn, prepare);
-    });
+    };
+    return this.#turns.add(options, work, { input });
   }
 
   cancel(): Promise<boolean> {
     return this.#turns.cancel();
+  }
+
+  get queued(): readonly QueuedTurn[] {
+    return this.#turns.queued;
+  }
+
+  async withdraw(turn: string, keep: KeepWithdrawn = async () => undefined): Promise<Input> {
+    checkArgument("withdraw", "turn", turn, aText);
+    return this.#turns.withdraw(turn, keep);
   }
 
   async approve(requestId: string, options: ApproveOptions = {}): Promise<void> {

@@ -23,17 +23,20 @@ export class TurnHandle implements Turn {
   readonly #events: Broadcast<SessionEvent>;
   readonly #controller = new AbortController();
   readonly #result: Promise<TurnResult>;
+  readonly #accepted: Promise<unknown>;
   #host: TurnHandle | undefined;
   #listens = false;
   #begun = false;
 
-  /** `run` must not reject. */
+  /** `run` must not reject. The turn is accepted when `ready` resolves. */
   constructor(
     id: string,
     { signal, bufferEvents = true }: Pick<TurnOptions, "signal" | "bufferEvents">,
+    ready: Promise<unknown> | undefined,
     run: (handle: TurnHandle) => Promise<TurnResult>,
   ) {
     this.id = id;
+    this.#accepted = ready ?? Promise.resolve();
     this.#events = new Broadcast({ keepAll: bufferEvents });
     const cancel = (): void => this.cancel();
     this.abortedBefore = signal?.aborted === true;
@@ -76,6 +79,10 @@ export class TurnHandle implements Turn {
     if (at === -1) return;
     this.#listens = true;
     this.#events.push(at === 0 ? events : events.slice(at));
+  }
+
+  async accepted(): Promise<void> {
+    await this.#accepted;
   }
 
   result(): Promise<TurnResult> {

@@ -3,10 +3,18 @@
  * A message that is sent to steer joins the running turn; if it cannot, it begins before the turns that wait.
  */
 
-import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
+import {
+  type Input,
+  type QueuedTurn,
+  queuedTurn,
+  type Turn,
+  type TurnOptions,
+  type TurnResult,
+} from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, type InputPart, NO_USAGE } from "../../base/events/index.ts";
 import { codedError, type IdSource, onAbort } from "../../base/support/index.ts";
 import { type LiveLog, SESSION_CLOSED, SESSION_HANDED_OVER } from "../turn/index.ts";
+import { messageJoined, noMessage, turnBegun, turnOver } from "./not-waiting.ts";
 import { TurnHandle } from "./turn-handle.ts";
 
 export type TurnWork = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
@@ -16,17 +24,26 @@ type MakeContent = () => Promise<readonly InputPart[]>;
 export interface PlaceOptions {
   /** The turn is already in the log and continues. */
   readonly again?: boolean | undefined;
+  /** The message of the turn. A turn without one cannot be withdrawn. */
+  readonly input?: Input | undefined;
   /** Set for a message that may join the running turn. */
   readonly content?: MakeContent | undefined;
 }
 
+/** Makes a withdrawal durable. If it rejects, the message stays where it was. */
+export type KeepWithdrawn = () => Promise<void>;
+
 /** A turn that waits. */
 interface Place {
   readonly turn: string;
+  readonly input: Input | undefined;
+  readonly view: QueuedTurn | undefined;
   readonly content: MakeContent | undefined;
   readonly handle: TurnHandle;
   /** The state of the caller's `ready`. A turn that was refused never begins and joins nothing. */
   ready: "waiting" | "yes" | "refused";
+  /** Settles when it is certain whether the message was withdrawn. Until then it neither begins nor joins. */
+  leaving?: Promise<unknown>;
   /** Called when its time has come, or with the turn that its message joined. */
   begin(host?: TurnHandle): void;
 }
@@ -60,7 +77,16 @@ export class TurnQueue {
     return this.#waiting > 0;
   }
 
-  add(options: TurnOptions, work: TurnWork, { again, content }: PlaceOptions = {}): Turn {
+  /** The messages that wait, and the one that is about to begin while the log does not have it. */
+  get queued(): readonly QueuedTurn[] {
+    const { facts } = this.#live;
+    const first = this.#running === undefined ? [] : [this.#running];
+    return [...first, ...this.#line].flatMap(({ view, turn, ready, handle }) =>
+      view !== undefined && ready === "yes" && !handle.signal.aborted && !facts.has(turn) ? [view] : [],
+    );
+  }
+
+  add(options: TurnOptions, work: TurnWork, { again, input, content }: PlaceOptions = {}): Turn {
     const { turn = this.#ids.next("tn") } = options;
     if (again !== true && options.turn !== undefined) this.#assertNew(options.turn);
     this.#assertOpen();
@@ -71,8 +97,9 @@ export class TurnQueue {
       begin = resolve;
     });
     const ready = options.ready?.();
-    const handle = new TurnHandle(turn, options, async (own) => {
+    const handle = new TurnHandle(turn, options, ready, async (own) => {
       const host = await time;
+      await place.leaving?.catch(() => undefined);
       if (host === undefined) return this.#alone(own, turn, ready, work);
       try {
         return await host.result();
@@ -82,13 +109,15 @@ export class TurnQueue {
     });
     const place: Place = {
       turn,
+      input,
+      view: input === undefined ? undefined : queuedTurn(turn, input, content !== undefined),
       content,
       handle,
       begin: (host) => begin?.(host),
       ready: ready === undefined ? "yes" : "waiting",
     };
     ready?.then(
-      () => (place.ready = "yes"),
+      () => this.#isReady(place),
       () => {
         place.ready = "refused";
         this.#turns.delete(turn); // frees its id at once
@@ -98,7 +127,35 @@ export class TurnQueue {
     this.#insert(place);
     void this.#leave(place);
     if (this.#running === undefined) this.#next();
+    this.#live.changed();
     return handle;
+  }
+
+  /** Takes back the message of a turn that waits. Either it resolves and the turn never begins, or nothing changes. */
+  async withdraw(turn: string, keep: KeepWithdrawn): Promise<Input> {
+    const place = this.#line.find((one) => one.turn === turn && one.ready !== "refused");
+    if (place === undefined || place.handle.signal.aborted) throw this.#notWaiting(turn);
+    const { input, handle } = place;
+    if (input === undefined) throw noMessage(turn);
+    await place.leaving?.catch(() => undefined); // somebody else is withdrawing it
+    if (handle.signal.aborted || !this.#line.includes(place)) throw this.#notWaiting(turn);
+    place.leaving = keep().then(() => handle.cancel());
+    try {
+      await place.leaving;
+    } finally {
+      delete place.leaving;
+    }
+    this.#live.changed();
+    return input;
+  }
+
+  #notWaiting(turn: string): Error {
+    const { turns, steered } = this.#live.facts;
+    if (this.#joined.some(({ id }) => id === turn) || steered.has(turn)) return messageJoined();
+    const isCancelled = this.#line.some((place) => place.turn === turn && place.handle.signal.aborted);
+    if (isCancelled || turns.get(turn)?.end !== undefined) return turnOver(turn);
+    if (this.#turns.has(turn) || turns.has(turn)) return turnBegun(turn);
+    return codedError("turn_unknown", "there is no such turn in this session");
   }
 
   /**
@@ -118,7 +175,11 @@ export class TurnQueue {
     }
     const host = this.#current;
     if (host === undefined || host.signal.aborted || this.#closed) return [];
-    const joining = found.filter(({ place }) => !place.handle.signal.aborted);
+    // One that is being withdrawn may stay after all, and a later one does not overtake it either.
+    const stop = found.findIndex(({ place }) => place.leaving !== undefined);
+    const joining = found
+      .slice(0, stop === -1 ? found.length : stop)
+      .filter(({ place }) => !place.handle.signal.aborted);
     for (const { place } of joining) {
       this.#line.splice(this.#line.indexOf(place), 1);
       this.#waiting -= 1;
@@ -215,6 +276,11 @@ export class TurnQueue {
       this.#turns.delete(turn); // it is in the log, or never began
       this.#live.changed();
     }
+  }
+
+  #isReady(place: Place): void {
+    place.ready = "yes";
+    this.#live.changed();
   }
 
   #insert(place: Place): void {

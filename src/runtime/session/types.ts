@@ -175,6 +175,10 @@ export interface Session extends SessionHandle {
   refresh(): Promise<void>;
   /** Whether a turn or a compaction runs or waits in this process. */
   readonly busy: boolean;
+  /** Whether a question waits for a person's answer in this process. */
+  readonly asks: boolean;
+  /** Takes back a message that waits. `keep` makes that durable; if it rejects, the message stays in the queue. */
+  withdraw(turn: string, keep?: () => Promise<void>): Promise<Input>;
   /** Like `follow`, in arrays as the events arrived. All followers get the same arrays. */
   followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;
   /**

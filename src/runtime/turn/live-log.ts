@@ -11,7 +11,7 @@ import { SessionFacts } from "../facts/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
 import { type AppendOptions, BlobCache, type Log, rootOf } from "../log/index.ts";
 import { LiveRows } from "./live-rows.ts";
-import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
+import { closeTurn, endsWithItsTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
 /** How many past events a follower receives at a time. */
 const HISTORY_BATCH = 256;
@@ -186,12 +186,13 @@ export class LiveLog {
   async *followBatches(after: number, signal: AbortSignal | undefined): AsyncGenerator<Batch> {
     // A follower that has seen more than we have may have used a faster reader, or another log of the same name.
     if (after >= this.#taken) await this.#readOn();
+    const left = this.#isLeftOpen ? await this.log.scratch.rows() : [];
     // Listens before reading history; `seq` ensures that an event in between is seen once.
     const live = this.#bus.fromNow(signal);
     const leave = this.#join();
     try {
       const last = this.#taken - 1;
-      yield* this.#historyAndOpen(after, last);
+      yield* this.#historyAndOpen(after, last, left);
       for await (const batch of live) {
         if (!isBatch(batch)) {
           if (batch.error === undefined) return;
@@ -208,9 +209,9 @@ export class LiveLog {
   }
 
   /** Takes the snapshot of open items before anything is awaited: it belongs after the last of these events. */
-  *#historyAndOpen(after: number, last: number): Generator<Batch> {
-    let open = this.snapshot?.() ?? [];
+  *#historyAndOpen(after: number, last: number, left: readonly string[]): Generator<Batch> {
     const { events } = this.log;
+    let open = this.snapshot?.() ?? (left.length === 0 ? [] : openItems(events, left));
     if (after > last) yield RESET;
     const first = after > last ? 0 : after + 1;
     // In chunks: a copy of the whole list would live as long as the follower.
@@ -218,6 +219,14 @@ export class LiveLog {
       yield events.slice(at, Math.min(at + HISTORY_BATCH, last + 1));
     if (open.length > 0) yield open;
     open = [];
+  }
+
+  /**
+   * Whether a dead writer may have left rows: this one holds the session and has not closed the open turn yet. Readers
+   * get the rows with their first change.
+   */
+  get #isLeftOpen(): boolean {
+    return this.log.mode === "write" && this.snapshot === undefined && !endsWithItsTurn(this.log.events);
   }
 
   async close(): Promise<void> {
@@ -290,6 +299,13 @@ export class LiveLog {
     this.#stopPump(); // the next follower tries again
     this.#bus.push([{ error }]);
   }
+}
+
+/** What the rows say of items that the log does not have. */
+function openItems(events: readonly LoggedEvent[], rows: readonly string[]): readonly SessionEvent[] {
+  const open = new LiveRows(events);
+  open.take([], rows);
+  return open.snapshot();
 }
 
 function isBatch(batch: Batch | Over): batch is Batch {
