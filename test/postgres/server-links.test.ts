@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 
+import { forgetLinksOf, newLinkTo } from "../../src/access/server/index.ts";
 import { type Answer, ask, codeIn } from "../server/server-fixture.ts";
 import { database } from "./fixture.ts";
 import {
@@ -169,4 +170,24 @@ test("a link gives nothing any more when its token has expired and its name has 
   await tokensOf(two).add({ tenant: "globex", may: "read", name: "alice" }, undefined);
   expect((await open(one, before)).status).toBe(401);
   await expect.poll(async () => (await browse(two, cookie, "/api/sessions")).status).toBe(401);
+});
+
+test("the browsers of a server without a token of its own stay logged in after a restart, on every node", async () => {
+  const db = await database();
+  const server = { publicUrl: PUBLIC, token: undefined };
+  const first = await node(db, "a", { server });
+  const link = new URL(await first.server.newLink());
+  const cookie = cookieIn(await open(first, link));
+  await first.server.close();
+  const [again, other] = [await node(db, "a2", { server }), await node(db, "b", { server })];
+  for (const one of [again, other]) {
+    expect((await browse(one, cookie, "/api/sessions")).status).toBe(200);
+    expect((await browse(one, cookie, "/metrics")).status).toBe(200);
+    expect((await open(one, link)).status).toBe(401);
+  }
+  const made = new URL(await newLinkTo({ url: PUBLIC, store: other.store }));
+  expect(cookieIn(await open(again, made))).toMatch(/^throughline=/);
+  await forgetLinksOf({ url: PUBLIC, store: other.store });
+  await expect.poll(async () => (await browse(again, cookie, "/api/sessions")).status).toBe(401);
+  expect(cookieIn(await open(other, new URL(await again.server.newLink())))).toMatch(/^throughline=/);
 });

@@ -30,6 +30,7 @@ const STORE: Record<keyof Store, string> = {
   create: "create",
   exists: "exists",
   list: "list",
+  count: "list",
   remove: "remove",
   waiting: "waiting",
   sessionsWithWaiting: "waiting",
@@ -167,6 +168,7 @@ test("list: each tenant has its own, in any page and with any search", async () 
     ["both", "x-a", "y-a"],
     ["both", "z-b"],
   ]);
+  expect([await a.count?.(), await b.count?.()]).toEqual([3, 2]);
   expect([await idsOf(a, "both"), await idsOf(b, "x-a"), await idsOf(b, "a")]).toEqual([["both"], [], []]);
   // The summary is made anew where there is none, and kept for its own tenant.
   await db.sql("update s.sessions set summary = null");

@@ -11,4 +11,4 @@ export {
   type OriginRules,
   targetDenial,
 } from "./request-checks.ts";
-export { anOrigin, bracketed, hostNames, listen, originIn } from "./server-address.ts";
+export { anOrigin, bracketed, hostNames, listen, originIn, serverUrl } from "./server-address.ts";

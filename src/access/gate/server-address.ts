@@ -56,6 +56,11 @@ export function bracketed(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
+/** The address of a server as its links have it. */
+export function serverUrl(host: string, port: number): string {
+  return `http://${bracketed(host)}:${port}`;
+}
+
 /** An origin and nothing more: a path, a query or a password in it would be lost without a word. */
 export const anOrigin: OptionCheck = (value) =>
   typeof value === "string" && originIn(value) !== undefined

@@ -7,8 +7,9 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, codeOf } from "../../base/support/index.ts";
 import { type Grant, type Right, RIGHTS, type TokenTable } from "../../runtime/log/index.ts";
+import { SignedCodes } from "./signed-codes.ts";
 
 const MIN_TOKEN_LENGTH = 32;
 const DAY_MS = 24 * 3_600_000;
@@ -27,6 +28,18 @@ interface OwnKeys {
 /** At once for the server's own keys; others have to be looked up. */
 export type Found = Grant | Promise<Grant | undefined> | undefined;
 
+export interface AccessKeysParts {
+  /**
+   * Default: a random one. A server with a table then gives out links of the table, which hold on every node and after a
+   * restart.
+   */
+  readonly token?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly table?: TokenTable | undefined;
+  /** The address of the server, to which links lead. */
+  readonly address: () => string;
+}
+
 export class AccessKeys {
   /** The server's own token. */
   readonly token: string;
@@ -36,8 +49,14 @@ export class AccessKeys {
   readonly #issuer: string;
   /** Codes of unused links. With a table they are there, so that any node accepts them. */
   readonly #codes: { readonly digest: Buffer; readonly grant: Grant }[] = [];
+  readonly #signed: SignedCodes;
+  readonly #address: () => string;
+  /** The row of the table whose links this server gives out. Undefined if its own token does. */
+  readonly #row: string | undefined;
 
-  constructor(token: string = randomKey(), tenant = "", table?: TokenTable) {
+  constructor(parts: AccessKeysParts) {
+    const { tenant = "", table } = parts;
+    const token = parts.token ?? randomKey();
     if (token.length < MIN_TOKEN_LENGTH || !/^[\w.~+/=-]+$/.test(token)) {
       throw codedError(
         "token_weak",
@@ -45,7 +64,10 @@ export class AccessKeys {
       );
     }
     this.token = token;
+    this.#signed = new SignedCodes(token);
     this.#table = table;
+    this.#address = parts.address;
+    this.#row = parts.token === undefined && table !== undefined ? rowOf(tenant) : undefined;
     const mark = createHmac("sha256", token)
       .update(`throughline link of tenant ${tenant}`)
       .digest("base64url");
@@ -62,6 +84,11 @@ export class AccessKeys {
     return this.#keysOf("admin").grant;
   }
 
+  /** Whether a grant is of the server's own token or of a link that it printed. */
+  isOwn({ name }: Grant): boolean {
+    return name === "" || name === this.#row;
+  }
+
   ofToken(given: string): Found {
     return this.#ownGrant(given, "token") ?? this.#table?.grantOf(given, "bearer");
   }
@@ -73,13 +100,33 @@ export class AccessKeys {
   /** Creates a code that gives these rights once, to one browser or program. */
   async newCode(grant: Grant): Promise<string> {
     if (this.#table !== undefined) {
-      const name = grant.name === "" ? this.#issuer : grant.name;
+      const name = grant.name === "" ? await this.#linkName(this.#table) : grant.name;
       return this.#table.addCode({ ...grant, name }, CODE_MS);
     }
     const code = randomKey();
     this.#codes.push({ digest: digest(code), grant });
     if (this.#codes.length > MAX_CODES) this.#codes.shift();
     return code;
+  }
+
+  /** The same for a server that runs in another process with the same token, or on the same table. */
+  async codeForServer(): Promise<string> {
+    return this.#table === undefined ? this.#signed.make(this.#address()) : this.newCode(this.owner);
+  }
+
+  /** Logs out whoever used a link of the table's own row. */
+  async forgetLinks(): Promise<void> {
+    if (this.#row !== undefined) await this.#table?.remove(this.#row);
+  }
+
+  async #linkName(table: TokenTable): Promise<string> {
+    if (this.#row === undefined) return this.#issuer;
+    try {
+      await table.add({ ...this.owner, name: this.#row }, undefined); // nobody gets this token, only its links
+    } catch (error) {
+      if (codeOf(error) !== "token_exists") throw error;
+    }
+    return this.#row;
   }
 
   /**
@@ -103,7 +150,8 @@ export class AccessKeys {
     const given = digest(code);
     let at = -1;
     for (const [index, known] of this.#codes.entries()) if (timingSafeEqual(known.digest, given)) at = index;
-    return at === -1 ? undefined : this.#codes.splice(at, 1)[0]?.grant;
+    if (at === -1) return this.#signed.redeem(code, this.#address()) ? this.owner : undefined;
+    return this.#codes.splice(at, 1)[0]?.grant;
   }
 
   /** Compares with all of them, so that the time does not tell which one was close. */
@@ -117,6 +165,11 @@ export class AccessKeys {
   #keysOf(may: Right): OwnKeys {
     return this.#own.find(({ grant }) => grant.may === may) as OwnKeys; // made for every right
   }
+}
+
+/** No name that `throughline tokens add` accepts. */
+function rowOf(tenant: string): string {
+  return tenant === "" ? "serve:links" : `serve:links:${tenant}`;
 }
 
 const MAX_CODES = 64;

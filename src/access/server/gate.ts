@@ -40,7 +40,8 @@ export interface KnownKey {
 export const TOO_MANY_WRONG_KEYS: Denial = {
   status: 429,
   code: "too_many_wrong_keys",
-  message: "too many wrong keys. Open the link the server printed, or use the right token",
+  message:
+    "too many wrong keys. Open a new link (throughline serve --link prints one), or use the right token",
 };
 
 /** One tenant must not use up what all of them share. */
@@ -98,7 +99,7 @@ function methodDenial({ method = "" }: IncomingMessage): Denial | undefined {
 const NO_KEY: Denial = deny(
   401,
   "unauthorized",
-  "a token is required. Open the link the server printed, or send authorization: Bearer TOKEN",
+  "you are not logged in to this server, or no longer. In a browser, open a new link: throughline serve --link prints one. A program sends the server's token",
 );
 const WRONG_KEY: KeyDenial = { ...NO_KEY, wrongKey: true };
 

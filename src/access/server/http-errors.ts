@@ -65,6 +65,7 @@ const CODES: Readonly<Record<number, readonly ErrorCode[]>> = {
     "nothing_to_compact",
     "nothing_to_export",
     "nothing_to_cancel",
+    "turn_begun",
     "turn_ended",
     "permission_not_pending",
     "permission_mismatch",

@@ -60,7 +60,7 @@ export const NO_PAGE = notice(
 );
 
 const LOGIN_HELP =
-  "Open the link that <code>throughline serve</code> printed in its terminal. It works once and then gives this browser access. A used link grants no further access: start the server again to get a new one.";
+  "Open the link that <code>throughline serve</code> printed in its terminal. It works once and then gives this browser access. A used link grants no further access: for a new one, run <code>throughline serve --link</code> on the machine of the server, with the flags of the server.";
 
 /** Starts a new navigation of our own, because the cookie is not sent along on a redirect that began elsewhere. */
 const TO_THE_PAGE = '<meta http-equiv="refresh" content="0;url=/">';

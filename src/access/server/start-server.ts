@@ -18,7 +18,7 @@ import {
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Grant, Store } from "../../runtime/log/index.ts";
 import type { Agent } from "../../runtime/session/index.ts";
-import { bracketed, Connections, hostNames, listen, originIn } from "../gate/index.ts";
+import { bracketed, Connections, hostNames, listen, originIn, serverUrl } from "../gate/index.ts";
 import { AccessKeys } from "./access-keys.ts";
 import { createApp } from "./app.ts";
 import { Claimer } from "./claimer.ts";
@@ -26,10 +26,11 @@ import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import { bundleExport, type ExportSession } from "./exported.ts";
 import { openDoor } from "./front-door.ts";
-import { type KnownKey, LOGIN_PATH } from "./gate.ts";
+import type { KnownKey } from "./gate.ts";
 import type { OnNodeLoss } from "./hosted-inbox.ts";
 import type { AgentFor } from "./hosted-parts.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
+import { linkWith } from "./new-link.ts";
 import { OpenRequests } from "./open-requests.ts";
 import { SERVER_OPTIONS } from "./option-checks.ts";
 import { findPage } from "./page.ts";
@@ -139,7 +140,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   checkArgument("startServer", "agent", options.agent, SERVER_OPTIONS.agent);
   const { agent, store } = options;
   const { shared } = store;
-  const keys = new AccessKeys(options.token, shared?.tenant, shared?.tokens);
+  let address = "";
+  const keys = new AccessKeys({
+    token: options.token,
+    tenant: shared?.tenant,
+    table: shared?.tokens,
+    address: () => address,
+  });
   const problem = options.onProblem ?? (() => undefined);
   const page = findPage(options.page);
   const limits = withDefaults(SERVER_LIMITS, options.limits);
@@ -152,7 +159,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   const connections = new Connections(server, limits);
-  const { host: address, port } = await listen(server, options, DEFAULT_PORT);
+  const { host, port } = await listen(server, options, DEFAULT_PORT);
 
   const hosts = new TenantHosts(
     store,
@@ -168,10 +175,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       }),
   );
   const counters: StreamCounters = { open: 0, dropped: 0 };
-  const url = `http://${bracketed(address)}:${port}`;
+  const url = serverUrl(host, port);
   const publicOrigin = originIn(options.publicUrl);
-  const newLink = async (grant: Grant): Promise<string> =>
-    `${publicOrigin?.origin ?? url}${LOGIN_PATH}?code=${await keys.newCode(grant)}`;
+  address = publicOrigin?.origin ?? url;
+  const newLink = async (grant: Grant): Promise<string> => linkWith(address, await keys.newCode(grant));
   const loop = new LoopDelay();
   const readiness = new Readiness(shared, loop);
   const known = new WeakMap<IncomingMessage, KnownKey>();
@@ -209,14 +216,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     autoCleanupIncoming: false, // it would cut off a sender after half a second; see answer-early.ts
-    hostname: bracketed(address),
+    hostname: bracketed(host),
     errorHandler: (error) => {
       problem(messageOf(error));
       return new Response(null, { status: 400 });
     },
   });
   const rules = {
-    hosts: hostNames(address, port, options.allowHosts ?? []),
+    hosts: hostNames(host, port, options.allowHosts ?? []),
     publicOrigin,
     keys,
     cookieName: parts.cookieName,
@@ -226,16 +233,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     connections,
     rules,
     parts,
-    // The server's own token is never shut out by other tokens of its tenant.
-    isFull: ({ grant }) => grant.name !== "" && open.of(grant.tenant) >= limits.tenantRequests,
+    // The server's own token and links are never shut out by other tokens of their tenant.
+    isFull: ({ grant }) => !keys.isOwn(grant) && open.of(grant.tenant) >= limits.tenantRequests,
     admitted: (request, response, key) => {
       known.set(request, key);
       open.add(response, key);
     },
     listener: (request, response) => void listener(request, response),
   });
-  const host = hosts.of(keys.owner.tenant);
-  host.recover().catch((error: unknown) => tell(error));
+  hosts
+    .of(keys.owner.tenant)
+    .recover()
+    .catch((error: unknown) => tell(error));
   const claimer =
     shared?.pool === undefined
       ? undefined

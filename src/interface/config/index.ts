@@ -15,7 +15,14 @@ export { expandVariables } from "./expand-variables.ts";
 export { jsonProblem } from "./json-problem.ts";
 export { fileClosure, type FileSet, type NamedFile } from "./file-closure.ts";
 export { type LoadedConfig, loadConfig, ownSetting, valueFromText } from "./load-config.ts";
-export { dataFolder, ledgerFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
+export {
+  dataFolder,
+  ledgerFolder,
+  serverTokensFolder,
+  sessionsFolder,
+  trustFile,
+  userConfigFile,
+} from "./paths.ts";
 export { type McpSource, type NamedServer, readMcpFile, readServers } from "./mcp-file.ts";
 export { isIgnored, type ProjectPart, trustSubject } from "./project-part.ts";
 export { asError, projectConfigFile, projectMcpFile, type ProjectProblem } from "./project.ts";

@@ -22,6 +22,11 @@ export function ledgerFolder(env: Environment = process.env): string {
   return join(dataFolder(env), "proxy", "ledger");
 }
 
+/** The folder of the tokens of the user's servers, one file each. */
+export function serverTokensFolder(env: Environment = process.env): string {
+  return join(below(env, env["XDG_STATE_HOME"], join(".local", "state")), "servers");
+}
+
 /** The user's settings. */
 export function userConfigFile(env: Environment = process.env): string {
   return join(below(env, env["XDG_CONFIG_HOME"], ".config"), "config.json");

@@ -13,23 +13,25 @@ import { setFlagsFromString } from "node:v8";
 
 import { Command, Option } from "commander";
 
-import { type RunningServer, startServer } from "../../../access/server/index.ts";
+import { forgetLinksOf, type RunningServer, startServer } from "../../../access/server/index.ts";
 import { codedError } from "../../../base/support/index.ts";
 import type { Store } from "../../../runtime/log/index.ts";
 import { EMULATED_MODELS, hasKey, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
+import { type KeptToken, keptToken, notKept } from "../kept-token.ts";
 import { isLoopback } from "../loopback.ts";
 import { enterDirectory } from "../open-session.ts";
 import { agentOptions, EFFORT_WORDS, gather, type RunFlags } from "../run-options.ts";
 import { serveAgents } from "../serve-agents.ts";
+import { type LinkFlags, printLink, assertTokenFlags } from "../serve-link.ts";
 import { type NodeGiven, nodeOptions, openNode } from "../serve-node.ts";
 import { serverToken } from "../server-token.ts";
 import { stopOnSignals } from "../signals.ts";
 import { say, type Terminal } from "../terminal.ts";
 
-interface ServeFlags extends RunFlags, NodeGiven {
+interface ServeFlags extends RunFlags, NodeGiven, LinkFlags {
   readonly port: string;
   readonly host: string;
   readonly allowHost: readonly string[];
@@ -50,7 +52,9 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
         .default([] as readonly string[], "none"),
     )
     .option("--public-url <url>", "the address under which people reach it, such as https://agents.example")
-    .option("--open", "open the page in the browser");
+    .option("--open", "open the page in the browser")
+    .option("--link", "print a new link to the server that runs with these flags, and start none")
+    .option("--new-token", "replace the kept token: every browser must open a new link");
   return agentOptions(nodeOptions(command), {
     model: "use this model for all sessions, new and existing",
     effort: `reasoning effort: ${EFFORT_WORDS}`,
@@ -63,6 +67,7 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
       `
 Examples:
   throughline serve --open                 open the page in your browser
+  throughline serve --link                 a new link to the running server, for another browser
   throughline serve --port 0               use a free port; the link is the only line on stdout
   THROUGHLINE_TOKEN=… throughline serve    use your own token (openssl rand -hex 32)
   throughline serve --public-url https://agents.example    behind a proxy or a balancer
@@ -80,11 +85,18 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     );
   }
   const publicUrl = publicUrlFrom(flags.publicUrl);
-  const token = serverToken();
+  const port = portFrom(flags.port);
+  const place = { host: flags.host, port, publicUrl };
+  const given = serverToken();
+  assertTokenFlags(flags, port, given);
+  if (flags.link === true) return printLink(flags, place, given, terminal);
   keepHeapSmall();
   enterDirectory(flags.directory);
   const { store, drainMs } = await openNode(flags, terminal);
   await assertReadable(store);
+  // The tokens of a shared store outlive every server, and hold on all of them.
+  const kept =
+    given === undefined && store.shared === undefined ? keptToken(place, flags.newToken === true) : undefined;
   const { agentFor, model, costOf, fingerprint } = await serveAgents(flags, terminal);
   store.shared?.describe({ models: fingerprint });
   const page = pageFolder();
@@ -94,24 +106,21 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     store,
     agent: agentFor,
     host: flags.host,
-    port: portFrom(flags.port),
+    port,
     allowHosts: flags.allowHost,
     publicUrl,
-    token,
+    token: given ?? kept?.token,
     ...(page === undefined ? {} : { page }),
     info: { model, models: modelNames(model), cwd: process.cwd() },
     costOf,
     exportSession: sessionDownload(costOf),
     onProblem: (text) => say(terminal, text),
   });
+  if (kept !== undefined) await keep(kept, server, flags.newToken === true, terminal);
+  if (flags.newToken === true && store.shared !== undefined) await forgetLinksOf({ url: server.url, store });
   const link = await firstLink(server);
   terminal.stdout.write(`${link}\n`);
   terminal.stderr.write(welcome(server, flags, page !== undefined));
-  if (store.shared !== undefined && token === undefined)
-    say(
-      terminal,
-      "this server made its own token, which other servers of the store do not accept: set THROUGHLINE_TOKEN or THROUGHLINE_TOKEN_FILE to the same one on all of them",
-    );
   const opened = flags.open === true ? openBrowser(link, terminal) : undefined;
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
   terminal.stderr.write(stoppingText(drainMs));
@@ -119,6 +128,23 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   await store.close();
   opened?.();
   return ended() === EXIT.hungUp ? EXIT.hungUp : EXIT.ok;
+}
+
+/** Keeps the token for the next start. A server that cannot goes on, unless a new token was asked for. */
+async function keep(
+  kept: KeptToken,
+  server: RunningServer,
+  renewed: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  if (kept.problem !== undefined) return say(terminal, notKept(kept.problem));
+  try {
+    kept.keep();
+  } catch (error) {
+    if (!renewed) return say(terminal, notKept(error));
+    await server.close();
+    throw error;
+  }
 }
 
 function stoppingText(drainMs: number | undefined): string {
