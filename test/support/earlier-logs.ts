@@ -28,7 +28,7 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { type Log, previewFromLog, rebuildRequest } from "../../src/inspect.ts";
-import { blocksOf } from "../../src/interface/fragments/index.ts";
+import { type Block, blocksOf } from "../../src/interface/fragments/index.ts";
 import { factsOf } from "../../src/runtime/facts/index.ts";
 import { practiceTools } from "./practice-tools.ts";
 
@@ -155,9 +155,68 @@ function withoutAdditions(key: string, value: unknown): unknown {
 
 function displayOf(log: Log, version: string | undefined): string {
   const blocks = blocksOf(log.events, { writerAlive: false });
-  if (!BEFORE_ADDITIONS.has(version)) return JSON.stringify(blocks);
+  if (version === undefined || !EARLIER_BLOCKS.has(version)) return JSON.stringify(blocks);
+  const keptBack = keptBackIn(log.events);
+  const earlier = blocks.map((block) => earlierBlock(block, keptBack));
+  if (!BEFORE_ADDITIONS.has(version)) return JSON.stringify(earlier);
   // A file in a message was shown without its name.
-  return JSON.stringify(blocks, withoutAdditions).replaceAll(/\[file [^\]]*\]/g, "[file]");
+  return JSON.stringify(earlier, withoutAdditions).replaceAll(/\[file [^\]]*\]/g, "[file]");
+}
+
+/** The versions whose blocks named the model of a thought and whether it was kept back, and no waits for people. */
+const EARLIER_BLOCKS: ReadonlySet<string> = new Set(["v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3"]);
+
+function earlierBlock(block: Block, keptBack: (seq: number) => boolean): object {
+  switch (block.kind) {
+    case "reasoning": {
+      const { id, generating, superseded, kind, seqs, startedAt, durationMs, tokens, parts, cut } = block;
+      const { model } = block.origin;
+      const known = {
+        id,
+        generating,
+        superseded,
+        kind,
+        seqs,
+        model,
+        startedAt,
+        durationMs,
+        tokens,
+        parts,
+        cut,
+      };
+      return { ...known, keptBack: seqs.some(keptBack) };
+    }
+    case "tool": {
+      const {
+        startedAt: _start,
+        askedAt: _asked,
+        waitedMs: _waited,
+        pausedMs: _paused,
+        pending: _,
+        ...known
+      } = block;
+      return known;
+    }
+    case "turn_end": {
+      const { waitedMs: _waited, ...known } = block;
+      return known;
+    }
+    case "user":
+    case "text":
+    case "notice":
+      return block;
+    default:
+      return block satisfies never;
+  }
+}
+
+/** The thoughts that the last request left out because another model had made them. */
+function keptBackIn(events: readonly LoggedEvent[]): (seq: number) => boolean {
+  const ranges = events
+    .flatMap((event) => (event.type === "response_start" && event.leftOutAs === undefined ? [event] : []))
+    .at(-1)
+    ?.leftOut?.flatMap(({ reason, seqs }) => (reason === "foreign_origin" ? seqs : []));
+  return (seq) => (ranges ?? []).some(([from, to]) => from <= seq && seq <= to);
 }
 
 function nameOf(event: LoggedEvent): string {

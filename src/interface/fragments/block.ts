@@ -7,6 +7,8 @@ import type {
   Elicitation,
   ErrorInfo,
   McpToolName,
+  Origin,
+  ResponseStatus,
   ResultPart,
   ToolStatus,
   TurnStatus,
@@ -40,8 +42,14 @@ export interface UserBlock extends Base {
 /** A run of adjacent reasoning items of one response. */
 export interface ReasoningBlock extends Base {
   readonly kind: "reasoning";
+  /** Empty if it never finished. */
   readonly seqs: readonly number[];
-  readonly model: string;
+  /** Who made it. */
+  readonly origin: Origin;
+  /** How its response ended; `never` if it cannot end any more. Undefined while it is open. */
+  readonly ended: ResponseStatus | "never" | undefined;
+  /** The attempt of the same step that took its place. */
+  readonly replacedBy: number | undefined;
   readonly startedAt: string | undefined;
   readonly durationMs: number | undefined;
   /** The tokens it used, if the response reports them and has no other reasoning. */
@@ -49,8 +57,6 @@ export interface ReasoningBlock extends Base {
   readonly parts: readonly BlockPart[];
   /** True if it never finished. */
   readonly cut: boolean;
-  /** Not sent to the current model, because another model, `model`, made it. */
-  readonly keptBack: boolean;
 }
 
 /** Text of the model's answer. */
@@ -122,6 +128,16 @@ export interface ToolBlock extends Base {
         readonly forPerson?: string | undefined;
       }
     | undefined;
+  /** When it started to run. */
+  readonly startedAt: string | undefined;
+  /** When the open question was asked that it waits for. */
+  readonly askedAt: string | undefined;
+  /** How long it has waited for people, without the open question. */
+  readonly waitedMs: number;
+  /** The part of `waitedMs` after it started, which `durationMs` includes. */
+  readonly pausedMs: number;
+  /** True if it is complete and has not started, but still may. */
+  readonly pending: boolean;
   /** It never finished. */
   readonly cut: boolean;
 }
@@ -144,6 +160,8 @@ export interface TurnEndBlock extends Base {
   readonly steps: number;
   readonly usage: Usage;
   readonly durationMs: number;
+  /** The part of `durationMs` that it waited for people. Waits that overlap count once. */
+  readonly waitedMs: number;
 }
 
 /** What a viewer draws, discriminated by `kind`. */

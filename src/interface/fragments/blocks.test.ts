@@ -212,7 +212,7 @@ test("labels: the current title while generating, the time afterwards", async ()
   );
   const done = blocksOf(logged, { writerAlive: false }).find((block) => block.kind === "reasoning");
   expect(done?.kind === "reasoning" ? reasoningLabel(done) : "").toMatch(
-    /^Thought for <?\d+s · 2 parts · \d+ tokens$/,
+    /^Thought for [\d.]+(?:s| ms) · 2 parts · \d+ tokens$/,
   );
 });
 

@@ -4,20 +4,16 @@
  * A block stops generating when the log says so or the writer has died: `view` takes whether a writer is alive.
  */
 
-import type { SessionEvent } from "../../base/events/index.ts";
-import { aFlag, checkOptions } from "../../base/support/index.ts";
-import type { Block, NoticeBlock, TurnEndBlock, UserBlock } from "./block.ts";
+import { isEphemeral, type SessionEvent } from "../../base/events/index.ts";
+import { aFlag, checkOptions, isoMs } from "../../base/support/index.ts";
+import type { Block, NoticeBlock } from "./block.ts";
 import type { Fragment } from "./fragment.ts";
 import { fragmentsOf } from "./from-event.ts";
-import { keptBackBy, NOTHING_KEPT_BACK } from "./kept-back.ts";
 import { ResponseBlocks } from "./response-blocks.ts";
+import type { ShownPath, Slot } from "./slot.ts";
 import { ToolNames } from "./tool-names.ts";
-
-/** Each slot links to the previous one on its path, so a branch costs one link, however long the path it leaves. */
-interface Slot {
-  readonly before: Slot | undefined;
-  readonly content: UserBlock | NoticeBlock | TurnEndBlock | ResponseBlocks;
-}
+import { type BlockVersions, versionsOf } from "./versions.ts";
+import { waitedBetween } from "./waits.ts";
 
 /** A running countdown and the slot it follows. It is not part of a path and ends when something follows. */
 interface Countdown {
@@ -31,6 +27,15 @@ export class BlockList {
   #last: Slot | undefined;
   /** The last slot of the path from each event on, in the order of the log. */
   #lasts: { readonly seq: number; readonly slot: Slot | undefined }[] = [];
+  /** All slots, and the paths that were left, in the order of the log. */
+  #slots: Slot[] = [];
+  #left: ShownPath[] = [];
+  /** False from the branch of a new turn until something follows it. */
+  #atRest = true;
+  /** The last event. */
+  #newest = -1;
+  /** Kept until the log gets a new place or a response ends. */
+  #versions: BlockVersions | undefined;
   #countdowns: Countdown[] = [];
   /** The path from its start, as long as it only grows. */
   #path: Slot[] | undefined = [];
@@ -38,13 +43,17 @@ export class BlockList {
   /** The last attempt of each step. */
   readonly #attempts = new Map<string, ResponseBlocks>();
   /** The responses of turns that have not ended. */
+  /** Turns that have shown something. */
+  readonly #begun = new Set<string | undefined>();
   readonly #ofTurn = new Map<string | undefined, ResponseBlocks[]>();
-  #keptBack = NOTHING_KEPT_BACK;
   #names = new ToolNames();
 
   /** Adds events, live or logged. */
   add(events: readonly SessionEvent[]): void {
-    for (const event of events) for (const fragment of fragmentsOf(event)) this.apply(fragment);
+    for (const event of events) {
+      for (const fragment of fragmentsOf(event)) this.apply(fragment);
+      if (!isEphemeral(event)) this.#newest = event.seq;
+    }
   }
 
   /** Adds one fragment. */
@@ -54,15 +63,8 @@ export class BlockList {
         this.#clear();
         break;
       case "user":
-        this.#slot(fragment.seq, {
-          ...STILL,
-          id: `user/${fragment.seq}`,
-          kind: "user",
-          seq: fragment.seq,
-          text: fragment.text,
-          by: fragment.by,
-          ...(fragment.steer === true ? { steer: true } : {}),
-        });
+        this.#begun.add(fragment.turn);
+        this.#user(fragment);
         break;
       case "tools":
         this.#names.add(fragment.tools);
@@ -77,7 +79,8 @@ export class BlockList {
         this.#startResponse(fragment);
         break;
       case "response_end":
-        this.#responses.get(fragment.response)?.close(fragment.usage);
+        this.#versions = undefined;
+        this.#responses.get(fragment.response)?.close(fragment);
         break;
       case "turn_end":
         this.#endTurn(fragment);
@@ -109,47 +112,93 @@ export class BlockList {
    * session whose last turn was interrupted generates nothing either: pass false.
    */
   view(options: { readonly writerAlive: boolean }): readonly Block[] {
-    const shown = { writerAlive: options.writerAlive, keptBack: this.#keptBack };
     this.#path ??= pathTo(this.#last);
     const blocks: Block[] = this.#countdowns.flatMap(({ behind, block }) =>
       behind === undefined ? [block] : [],
     );
     for (const slot of this.#path) {
       const { content } = slot;
-      if (content instanceof ResponseBlocks) for (const block of content.view(shown)) blocks.push(block);
+      if (content instanceof ResponseBlocks) for (const block of content.view(options)) blocks.push(block);
       else blocks.push(content);
       for (const { behind, block } of this.#countdowns) if (behind === slot) blocks.push(block);
     }
     return blocks;
   }
 
+  /** Returns what edits, retries, undos and cuts have left behind of what is shown. */
+  versions(): BlockVersions {
+    this.#path ??= pathTo(this.#last);
+    this.#versions ??= versionsOf({
+      slots: this.#slots,
+      path: this.#path,
+      shown: [...this.#left, { end: this.#last, to: this.#newest }],
+      atRest: this.#atRest,
+    });
+    return this.#versions;
+  }
+
+  /** Returns how long the running turn has waited for people until `now`, the wall time in milliseconds. */
+  waitedMs(now: number): number {
+    const responses = [...this.#ofTurn.values()].flat();
+    const waits = responses.flatMap((blocks) =>
+      blocks.waits.map((wait) => ({ ...wait, to: wait.to ?? now })),
+    );
+    return waitedBetween(waits, Number.NEGATIVE_INFINITY, now);
+  }
+
   #clear(): void {
     this.#last = undefined;
     this.#lasts = [];
+    this.#slots = [];
+    this.#left = [];
+    this.#atRest = true;
+    this.#newest = -1;
+    this.#versions = undefined;
     this.#countdowns = [];
     this.#path = [];
     this.#responses.clear();
     this.#attempts.clear();
     this.#ofTurn.clear();
-    this.#keptBack = NOTHING_KEPT_BACK;
+    this.#begun.clear();
     this.#names = new ToolNames();
   }
 
-  #notice({ seq, key, code, text, waitMs }: Extract<Fragment, { readonly type: "notice" }>): void {
-    const block: NoticeBlock = { ...STILL, id: key, kind: "notice", code, text, waitMs };
-    if (seq === undefined) this.#countdowns.push({ behind: this.#last, block });
-    else this.#slot(seq, block);
+  #user(message: Extract<Fragment, { readonly type: "user" }>): void {
+    const { seq, at, text, by, steer, purpose } = message;
+    const joined = steer === true ? { steer } : {};
+    this.#slot(
+      { seq, at },
+      { ...STILL, id: `user/${seq}`, kind: "user", seq, text, by, ...joined },
+      purpose !== undefined,
+    );
   }
 
-  #slot(seq: number, content: Slot["content"]): void {
-    const slot = { before: this.#last, content };
+  #notice(notice: Extract<Fragment, { readonly type: "notice" }>): void {
+    const { seq, at = "", key, code, text, waitMs } = notice;
+    const block: NoticeBlock = { ...STILL, id: key, kind: "notice", code, text, waitMs };
+    if (seq === undefined) this.#countdowns.push({ behind: this.#last, block });
+    else this.#slot({ seq, at }, block);
+  }
+
+  #slot(
+    { seq, at }: { readonly seq: number; readonly at: string },
+    content: Slot["content"],
+    leaves = false,
+  ): void {
+    const slot: Slot = { before: this.#last, content, at, leaves };
     this.#last = slot;
+    this.#slots.push(slot);
+    this.#atRest = true;
+    this.#versions = undefined;
     this.#lasts.push({ seq, slot });
     this.#path?.push(slot);
   }
 
   /** `to` may be on a path that was left earlier, which is then shown again. */
-  #branch({ seq, to }: Extract<Fragment, { readonly type: "branch" }>): void {
+  #branch({ seq, to, why }: Extract<Fragment, { readonly type: "branch" }>): void {
+    this.#left.push({ end: this.#last, to: seq - 1 });
+    this.#atRest = why === "undo" || why === "truncate" || why === "checkout";
+    this.#versions = undefined;
     this.#last = this.#lastAt(to);
     this.#lasts.push({ seq, slot: this.#last });
     this.#path = undefined;
@@ -170,25 +219,32 @@ export class BlockList {
 
   #startResponse(start: Extract<Fragment, { readonly type: "response_start" }>): void {
     this.#countdowns = [];
-    const { seq, turn, step, response, leftOut } = start;
+    const { turn, step, response, attempt } = start;
     const blocks = new ResponseBlocks(start, this.#names);
     const ofStep = `${step} ${turn ?? ""}`;
-    this.#attempts.get(ofStep)?.supersede();
+    this.#attempts.get(ofStep)?.supersede(attempt);
     this.#attempts.set(ofStep, blocks);
     this.#responses.set(response, blocks);
+    this.#begun.add(turn);
     const ofTurn = this.#ofTurn.get(turn);
     if (ofTurn === undefined) this.#ofTurn.set(turn, [blocks]);
     else ofTurn.push(blocks);
-    this.#slot(seq, blocks);
-    if (leftOut !== undefined) this.#keptBack = keptBackBy(leftOut, this.#keptBack);
+    this.#slot(start, blocks);
   }
 
   #endTurn(end: Extract<Fragment, { readonly type: "turn_end" }>): void {
-    const { seq, turn, status, reason, error, steps, usage, durationMs } = end;
+    const { turn, status, reason, error, steps, usage, durationMs } = end;
+    // A message that was taken back or cancelled while it waited never was in the conversation.
+    if (status === "cancelled" && !this.#begun.has(turn)) return;
     this.#countdowns = [];
-    for (const blocks of this.#ofTurn.get(turn) ?? []) blocks.stop();
+    const responses = this.#ofTurn.get(turn) ?? [];
+    for (const blocks of responses) blocks.stop(end.at);
     this.#ofTurn.delete(turn);
-    this.#slot(seq, {
+    // A resumed turn counts from the resume on, and so do its waits.
+    const until = isoMs(end.at);
+    const waits = responses.flatMap((blocks) => blocks.waits);
+    const waitedMs = waitedBetween(waits, until - durationMs, until);
+    this.#slot(end, {
       ...STILL,
       id: `turn_end/${turn}`,
       kind: "turn_end",
@@ -198,6 +254,7 @@ export class BlockList {
       steps,
       usage,
       durationMs,
+      waitedMs,
     });
   }
 }

@@ -6,9 +6,13 @@
  */
 
 import type {
+  Branch,
   Elicitation,
   ErrorInfo,
   McpToolName,
+  Origin,
+  Purpose,
+  ResponseStatus,
   ResultPart,
   ToolStatus,
   TurnStatus,
@@ -23,21 +27,23 @@ export type Fragment =
       readonly type: "user";
       readonly seq: number;
       readonly at: string;
+      readonly turn: string | undefined;
       readonly text: string;
       readonly by: "person" | "runtime";
       /** True if the message joined a running turn. */
       readonly steer?: boolean | undefined;
+      /** Set if the runtime leaves the path with it, for a request of its own. */
+      readonly purpose?: Purpose | undefined;
     }
   | {
       readonly type: "response_start";
       readonly seq: number;
+      readonly at: string;
       readonly response: string;
       readonly turn: string | undefined;
       readonly step: number;
       readonly attempt: number;
-      readonly model: string;
-      /** Item events that this request left out because another model produced them, as ranges of seq; undefined if unchanged. */
-      readonly leftOut: readonly (readonly [from: number, to: number])[] | undefined;
+      readonly origin: Origin;
     }
   | {
       readonly type: "reasoning_start";
@@ -95,6 +101,7 @@ export type Fragment =
       readonly type: "tool_output";
       readonly response: string;
       readonly callId: string;
+      readonly at: string;
       readonly status: ToolStatus;
       readonly text: string;
       readonly durationMs: number | undefined;
@@ -106,6 +113,7 @@ export type Fragment =
       readonly type: "permission_request";
       readonly response: string;
       readonly callId: string;
+      readonly at: string;
       readonly requestId: string;
       readonly arguments: string;
       readonly argumentsHash: string;
@@ -119,12 +127,14 @@ export type Fragment =
       readonly type: "permission_decision";
       readonly response: string;
       readonly callId: string;
+      readonly at: string;
       readonly decision: "allow" | "deny" | undefined;
     }
   | {
       readonly type: "elicitation_request";
       readonly response: string;
       readonly callId: string;
+      readonly at: string;
       readonly requestId: string;
       readonly asked: Elicitation;
     }
@@ -132,6 +142,7 @@ export type Fragment =
       readonly type: "elicitation_answer";
       readonly response: string;
       readonly callId: string;
+      readonly at: string;
       readonly requestId: string;
       readonly action: "accept" | "decline" | "cancel";
       readonly by: "person" | "policy";
@@ -139,7 +150,7 @@ export type Fragment =
   | {
       readonly type: "response_end";
       readonly response: string;
-      readonly status: string;
+      readonly status: ResponseStatus;
       readonly usage: Usage | undefined;
     }
   /** Tools of MCP servers that later requests declare: what the name of each stands for. */
@@ -148,10 +159,16 @@ export type Fragment =
       readonly tools: readonly { readonly name: string; readonly mcp: McpToolName }[];
     }
   /** Shows the path up to `to`, which may be on an abandoned branch. */
-  | { readonly type: "branch"; readonly seq: number; readonly to: number }
+  | {
+      readonly type: "branch";
+      readonly seq: number;
+      readonly to: number;
+      readonly why: Branch["why"];
+    }
   | {
       readonly type: "notice";
       readonly seq: number | undefined;
+      readonly at?: string | undefined;
       readonly key: string;
       readonly code: string;
       readonly text: string;
@@ -160,6 +177,7 @@ export type Fragment =
   | {
       readonly type: "turn_end";
       readonly seq: number;
+      readonly at: string;
       readonly turn: string;
       readonly status: TurnStatus;
       readonly reason: string | undefined;

@@ -69,18 +69,16 @@ function history(event: CanonicalEvent): readonly Fragment[] {
           type: "user",
           seq: event.seq,
           at: event.at,
+          turn: event.turn,
           text: textOf(event.content),
           by: event.by,
           ...(event.steer === undefined ? {} : { steer: true }),
+          ...(event.purpose === undefined ? {} : { purpose: event.purpose }),
         },
       ];
     case "response_start": {
-      const { seq, response, turn, step, attempt, origin } = event;
-      const leftOut =
-        event.leftOutAs === undefined
-          ? (event.leftOut ?? []).flatMap(({ reason, seqs }) => (reason === "foreign_origin" ? seqs : []))
-          : undefined;
-      return [{ type: "response_start", seq, response, turn, step, attempt, model: origin.model, leftOut }];
+      const { seq, at, response, turn, step, attempt, origin } = event;
+      return [{ type: "response_start", seq, at, response, turn, step, attempt, origin }];
     }
     case "reasoning":
       return reasoning(event);
@@ -93,12 +91,13 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "response_end":
       return [{ type: "response_end", response: event.response, status: event.status, usage: event.usage }];
     case "permission_request": {
-      const { response, callId, requestId, arguments: text, argumentsHash, rule, mcp, changed } = event;
+      const { response, callId, at, requestId, arguments: text, argumentsHash, rule, mcp, changed } = event;
       return [
         {
           type: "permission_request",
           response,
           callId,
+          at,
           requestId,
           arguments: text,
           argumentsHash,
@@ -109,16 +108,16 @@ function history(event: CanonicalEvent): readonly Fragment[] {
       ];
     }
     case "permission_decision": {
-      const { response, callId, decision } = event;
-      return [{ type: "permission_decision", response, callId, decision }];
+      const { response, callId, at, decision } = event;
+      return [{ type: "permission_decision", response, callId, at, decision }];
     }
     case "elicitation_request": {
-      const { response, callId, requestId } = event;
-      return [{ type: "elicitation_request", response, callId, requestId, asked: elicitationOf(event) }];
+      const { response, callId, at, requestId } = event;
+      return [{ type: "elicitation_request", response, callId, at, requestId, asked: elicitationOf(event) }];
     }
     case "elicitation_answer": {
-      const { response, callId, requestId, action, by } = event;
-      return [{ type: "elicitation_answer", response, callId, requestId, action, by }];
+      const { response, callId, at, requestId, action, by } = event;
+      return [{ type: "elicitation_answer", response, callId, at, requestId, action, by }];
     }
     case "tool_start": {
       const { response, callId, at, arguments: text } = event;
@@ -127,13 +126,13 @@ function history(event: CanonicalEvent): readonly Fragment[] {
       ];
     }
     case "tool_result": {
-      const { response, callId, status, text, durationMs, parts, forPerson } = event;
+      const { response, callId, at, status, text, durationMs, parts, forPerson } = event;
       const sessions = event.spent?.map(({ session }) => session);
       const more = {
         ...(parts === undefined ? {} : { images: parts }),
         ...(forPerson === undefined ? {} : { forPerson }),
       };
-      return [{ type: "tool_output", response, callId, status, text, durationMs, sessions, ...more }];
+      return [{ type: "tool_output", response, callId, at, status, text, durationMs, sessions, ...more }];
     }
     case "notice":
       return [{ type: "notice", seq: event.seq, key: event.id, code: event.code, text: event.message }];
@@ -147,10 +146,10 @@ function history(event: CanonicalEvent): readonly Fragment[] {
       return [{ type: "notice", seq: event.seq, key: event.id, code: "permission_rule", text }];
     }
     case "branch":
-      return [{ type: "branch", seq: event.seq, to: event.to }];
+      return [{ type: "branch", seq: event.seq, to: event.to, why: event.why }];
     case "turn_end": {
-      const { seq, turn, status, reason, error, steps, usage, durationMs } = event;
-      return [{ type: "turn_end", seq, turn, status, reason, error, steps, usage, durationMs }];
+      const { seq, at, turn, status, reason, error, steps, usage, durationMs } = event;
+      return [{ type: "turn_end", seq, at, turn, status, reason, error, steps, usage, durationMs }];
     }
     case "hosted_item":
       return [{ type: "notice", seq: event.seq, key: event.id, code: "hosted_item", text: event.itemType }];

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 
+import { HOME } from "../../../test/contracts/log-builder.ts";
 import { formatDuration } from "./duration.ts";
 import { reasoningLabel, type ReasoningBlock } from "./index.ts";
 import { splitPart } from "./reasoning-text.ts";
@@ -10,7 +11,9 @@ const block: ReasoningBlock = {
   generating: false,
   superseded: false,
   seqs: [4],
-  model: "gpt-5.6",
+  origin: HOME,
+  ended: "completed",
+  replacedBy: undefined,
   startedAt: "2026-01-01T00:00:00.000Z",
   durationMs: 12_400,
   tokens: undefined,
@@ -19,25 +22,26 @@ const block: ReasoningBlock = {
     { title: "Second", body: "b" },
   ],
   cut: false,
-  keptBack: false,
 };
 
 test.each([
-  [0, "<1s"],
-  [999, "<1s"],
+  [0, "0 ms"],
+  [9.4, "9 ms"],
+  [99.6, "0.1s"],
+  [400, "0.4s"],
+  [949, "0.9s"],
+  [950, "1s"],
   [4_400, "4s"],
-  [65_000, "1m 5s"],
-  [3_720_000, "1h 2m"],
+  [59_600, "1m 00s"],
+  [65_000, "1m 05s"],
+  [3_720_000, "1h 02m"],
 ])("%d ms is formatted as %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
 
 test("finished reasoning shows its duration and what there is to see", () => {
   expect(reasoningLabel({ ...block, tokens: 512 })).toBe("Thought for 12s · 2 parts · 512 tokens");
-  expect(reasoningLabel({ ...block, parts: [] })).toBe("Thought for 12s · no summary");
-  expect(reasoningLabel({ ...block, keptBack: true, parts: [] })).toBe(
-    "Thought for 12s · no summary · kept for gpt-5.6, not sent to the current model",
-  );
+  expect(reasoningLabel({ ...block, parts: [] })).toBe("Thought for 12s · no summary from the provider");
   expect(reasoningLabel({ ...block, cut: true, durationMs: undefined })).toBe(
     "Thought · interrupted · 2 parts",
   );

@@ -1,7 +1,8 @@
-/** The one-line labels of a reasoning block, the same in every interface. */
+/** The one-line labels of blocks, the same in every interface. */
 
-import type { ReasoningBlock } from "./block.ts";
+import type { ReasoningBlock, TurnEndBlock } from "./block.ts";
 import { formatDuration } from "./duration.ts";
+import { workedMs } from "./waits.ts";
 
 /** Returns the label of a collapsed reasoning block: its current title, or how long the model thought. */
 export function reasoningLabel(block: ReasoningBlock): string {
@@ -10,12 +11,33 @@ export function reasoningLabel(block: ReasoningBlock): string {
   const facts = [
     block.cut ? "interrupted" : undefined,
     block.parts.length === 0
-      ? "no summary"
+      ? "no summary from the provider"
       : block.parts.length > 1
         ? `${block.parts.length} parts`
         : undefined,
     block.tokens === undefined || block.tokens === 0 ? undefined : `${block.tokens} tokens`,
-    block.keptBack ? `kept for ${block.model}, not sent to the current model` : undefined,
   ];
   return [time, ...facts.filter((fact) => fact !== undefined)].join(" · ");
 }
+
+/** Returns what follows the title of a thought in progress: "14s · part 3". `elapsedMs` is the viewer's own time. */
+export function liveThoughtFacts(block: ReasoningBlock, elapsedMs: number): string {
+  const facts = [
+    elapsedMs < 1000 ? undefined : formatDuration(elapsedMs),
+    block.parts.length > 1 ? `part ${block.parts.length}` : undefined,
+  ];
+  return facts.filter((fact) => fact !== undefined).join(" · ");
+}
+
+/** "Worked for 41s": without the waits for a person. */
+export function workedLabel(block: TurnEndBlock): string {
+  return `Worked for ${formatDuration(workedMs(block))}`;
+}
+
+/** "waited 42s, not counted". */
+export function waitedLabel(ms: number): string {
+  return `waited ${formatDuration(ms)}, not counted`;
+}
+
+/** The label of a folded attempt that a later one replaced. */
+export const SUPERSEDED_LABEL = "An earlier attempt was cut off and retried";

@@ -1,20 +1,12 @@
 /** Builds the blocks of one response as its fragments arrive. */
 
-import type { McpToolName, Usage } from "../../base/events/index.ts";
-import type {
-  Block,
-  BlockElicitation,
-  BlockPart,
-  BlockPermission,
-  BlockQuestion,
-  ReasoningBlock,
-  TextBlock,
-  ToolBlock,
-} from "./block.ts";
+import type { ResponseStatus } from "../../base/events/index.ts";
+import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
 import type { Fragment } from "./fragment.ts";
-import type { KeptBack } from "./kept-back.ts";
 import { splitPart } from "./reasoning-text.ts";
+import { newCall, ResponseCalls, type ToolItem } from "./response-calls.ts";
 import type { ToolNames } from "./tool-names.ts";
+import type { Wait } from "./waits.ts";
 
 interface ReasoningItem {
   readonly kind: "reasoning";
@@ -31,29 +23,10 @@ interface TextItem {
   seq: number | undefined;
 }
 
-type AskedPermission = Omit<BlockPermission, "question"> & Omit<BlockQuestion, "waits">;
-
-interface ToolItem {
-  readonly kind: "tool";
-  readonly name: string;
-  mcp?: McpToolName | undefined;
-  arguments: string;
-  written?: string;
-  seq: number | undefined;
-  callId: string | undefined;
-  running: boolean;
-  progress: string;
-  permission: AskedPermission | undefined;
-  elicitations?: readonly BlockElicitation[] | undefined;
-  result: ToolBlock["result"];
-}
-
 type Item = (ReasoningItem | TextItem | ToolItem) & { readonly final: boolean; done: boolean };
 
 export interface ViewOptions {
   readonly writerAlive: boolean;
-  /** The items that the last request left out. */
-  readonly keptBack: KeptBack;
 }
 
 type Start = Extract<Fragment, { readonly type: "response_start" }>;
@@ -61,10 +34,12 @@ type Start = Extract<Fragment, { readonly type: "response_start" }>;
 export class ResponseBlocks {
   readonly start: Start;
   readonly #items = new Map<string, Item>();
-  /** The tool blocks that have a call id. */
-  readonly #tools = new Map<string, ToolItem[]>();
+  readonly #calls = new ResponseCalls();
   #open = true;
-  #superseded = false;
+  #ended: ResponseStatus | undefined;
+  #turnEnded = false;
+  /** The attempt that took its place. */
+  #replacedBy: number | undefined;
   #reasoningTokens: number | undefined;
   /** The last view, kept until something changes, so that frequent drawing costs only the open blocks. */
   #drawn: { readonly options: ViewOptions; readonly blocks: readonly Block[] } | undefined;
@@ -77,24 +52,44 @@ export class ResponseBlocks {
   }
 
   /** Drops streamed content that never became an event: a reload would not show it either. */
-  close(usage: Usage | undefined): void {
+  close({ status, usage }: Extract<Fragment, { readonly type: "response_end" }>): void {
     this.#drawn = undefined;
     this.#open = false;
+    this.#ended = status;
     this.#reasoningTokens = usage?.reasoningTokens;
     for (const [key, item] of this.#items) if (!item.final) this.#items.delete(key);
   }
 
   /** Called when the turn has ended, so that no tool is running any more. */
-  stop(): void {
+  stop(at: string): void {
     this.#drawn = undefined;
     this.#open = false;
-    for (const item of this.#items.values()) if (item.kind === "tool") item.running = false;
+    this.#turnEnded = true;
+    this.#calls.stop(at);
   }
 
   /** Called when a later attempt of the same step replaces it. */
-  supersede(): void {
+  supersede(attempt: number): void {
     this.#drawn = undefined;
-    this.#superseded = true;
+    this.#replacedBy ??= attempt;
+  }
+
+  /** How long its calls have waited for people. */
+  get waits(): readonly Wait[] {
+    return this.#calls.waits;
+  }
+
+  /** How many runs of thoughts it has. A response that was replaced counts for none. */
+  get thoughts(): number {
+    if (this.#replacedBy !== undefined) return 0;
+    const kinds = this.#sorted().map(([, { kind }]) => kind);
+    return kinds.filter((kind, at) => kind === "reasoning" && kinds[at - 1] !== "reasoning").length;
+  }
+
+  /** The first text of the answer, if there is one yet. */
+  get firstText(): string | undefined {
+    for (const [, item] of this.#sorted()) if (item.kind === "text" && item.text !== "") return item.text;
+    return undefined;
   }
 
   apply(fragment: Fragment): void {
@@ -123,16 +118,7 @@ export class ResponseBlocks {
         break;
       case "tool_call_start":
         this.#begin(fragment.item, {
-          kind: "tool",
-          name: fragment.name,
-          mcp: this.#names.of(fragment.name),
-          arguments: "",
-          seq: undefined,
-          callId: undefined,
-          running: false,
-          progress: "",
-          permission: undefined,
-          result: undefined,
+          ...newCall(fragment.name, this.#names.of(fragment.name)),
           final: fragment.final,
           done: false,
         });
@@ -173,41 +159,20 @@ export class ResponseBlocks {
       }
       case "tool_call_end": {
         const item = this.#items.get(fragment.item);
-        if (item?.kind === "tool") this.#endCall(item, fragment);
+        if (item?.kind !== "tool") break;
+        Object.assign(item, { done: true, seq: fragment.seq, callId: fragment.callId });
+        this.#calls.add(fragment.callId, item);
         break;
       }
-      case "permission_request": {
-        const { requestId, argumentsHash, rule, mcp, changed } = fragment;
-        this.#overAll(fragment.callId);
-        this.#repair(fragment.callId, fragment.arguments);
-        const asked = { requestId, argumentsHash, rule, changed, decision: undefined };
-        this.#tool(fragment.callId, { permission: asked, ...(mcp === undefined ? {} : { mcp }) });
-        break;
-      }
+      case "permission_request":
       case "permission_decision":
-        this.#decide(fragment.callId, fragment.decision);
-        break;
-      case "elicitation_request": {
-        const { requestId, asked } = fragment;
-        this.#ask(fragment.callId, { requestId, asked, waits: true, action: undefined, by: undefined });
-        break;
-      }
+      case "elicitation_request":
       case "elicitation_answer":
-        this.#answer(fragment);
-        break;
       case "tool_start":
-        this.#overAll(fragment.callId);
-        this.#repair(fragment.callId, fragment.arguments);
-        this.#tool(fragment.callId, { running: true });
-        break;
       case "tool_progress":
-        this.#tool(fragment.callId, { progress: fragment.text });
+      case "tool_output":
+        this.#calls.apply(fragment);
         break;
-      case "tool_output": {
-        const { type: _type, response: _response, callId: _callId, ...result } = fragment;
-        this.#tool(fragment.callId, { running: false, progress: "", result });
-        break;
-      }
       case "reset":
       case "tools":
       case "user":
@@ -222,12 +187,19 @@ export class ResponseBlocks {
 
   view(options: ViewOptions): readonly Block[] {
     const before = this.#drawn;
-    if (before?.options.writerAlive === options.writerAlive && before.options.keptBack === options.keptBack) {
+    if (before !== undefined && (before.options.writerAlive === options.writerAlive || this.#isOver))
       return before.blocks;
-    }
     const blocks = this.#withTokens(this.#draw(options));
     this.#drawn = { options, blocks };
     return blocks;
+  }
+
+  /** Nothing of it can go on, whether a writer is alive or not. Its blocks stay the same objects for viewers. */
+  get #isOver(): boolean {
+    if (this.#open || !this.#turnEnded) return false;
+    for (const item of this.#items.values())
+      if (item.kind === "tool" && item.result === undefined) return false;
+    return true;
   }
 
   #withTokens(blocks: readonly Block[]): readonly Block[] {
@@ -244,8 +216,7 @@ export class ResponseBlocks {
       if (first !== undefined) blocks.push(thoughts.length === 1 ? first : joined(first, thoughts));
       thoughts = [];
     };
-    const sorted = [...this.#items].toSorted(([a], [b]) => indexOf(a) - indexOf(b));
-    for (const [key, item] of sorted) {
+    for (const [key, item] of this.#sorted()) {
       if (item.kind === "reasoning") {
         thoughts.push(this.#reasoningBlock(key, item, options));
         continue;
@@ -257,6 +228,10 @@ export class ResponseBlocks {
     }
     join();
     return blocks;
+  }
+
+  #sorted(): readonly (readonly [key: string, item: Item])[] {
+    return [...this.#items].toSorted(([a], [b]) => indexOf(a) - indexOf(b));
   }
 
   #begin(key: string, item: Item): void {
@@ -271,67 +246,15 @@ export class ResponseBlocks {
     return item?.kind === "reasoning" ? item : undefined;
   }
 
-  #endCall(
-    item: ToolItem & { done: boolean },
-    { seq, callId }: Extract<Fragment, { readonly type: "tool_call_end" }>,
-  ): void {
-    Object.assign(item, { done: true, seq, callId });
-    const known = this.#tools.get(callId);
-    if (known === undefined) this.#tools.set(callId, [item]);
-    else known.push(item);
-  }
-
-  #tool(callId: string, change: Partial<ToolItem>): void {
-    for (const item of this.#tools.get(callId) ?? []) {
-      // The first result counts; a later one is a notice.
-      if (change.result !== undefined && item.result !== undefined) continue;
-      Object.assign(item, change);
-    }
-  }
-
-  /** From here on, the block shows what the tool runs with. */
-  #repair(callId: string, text: string | undefined): void {
-    for (const item of this.#tools.get(callId) ?? []) {
-      if (text === undefined || text === item.arguments) continue;
-      item.written ??= item.arguments;
-      item.arguments = text;
-    }
-  }
-
-  #ask(callId: string, asked: BlockElicitation): void {
-    for (const item of this.#tools.get(callId) ?? [])
-      item.elicitations = [...(item.elicitations ?? []), asked];
-  }
-
-  #answer({
-    callId,
-    requestId,
-    action,
-    by,
-  }: Extract<Fragment, { readonly type: "elicitation_answer" }>): void {
-    for (const item of this.#tools.get(callId) ?? [])
-      item.elicitations = item.elicitations?.map((one) =>
-        one.requestId === requestId ? { ...one, waits: false, action, by } : one,
-      );
-  }
-
-  /** The call begins again after a crash: nothing waits for what it asked before. */
-  #overAll(callId: string): void {
-    for (const item of this.#tools.get(callId) ?? [])
-      item.elicitations = item.elicitations?.map((one) => ({ ...one, waits: false }));
-  }
-
-  #decide(callId: string, decision: "allow" | "deny" | undefined): void {
-    for (const item of this.#tools.get(callId) ?? []) {
-      if (item.permission !== undefined) item.permission = { ...item.permission, decision };
-    }
-  }
-
   #base(
     key: string,
     generating: boolean,
   ): { readonly id: string; readonly generating: boolean; readonly superseded: boolean } {
-    return { id: key, generating, superseded: this.#superseded };
+    return { id: key, generating, superseded: this.#replacedBy !== undefined };
+  }
+
+  #mayEnd({ writerAlive }: ViewOptions): boolean {
+    return writerAlive && this.#open && this.#replacedBy === undefined;
   }
 
   #reasoningBlock(
@@ -345,13 +268,14 @@ export class ResponseBlocks {
       ...this.#base(key, generating),
       kind: "reasoning",
       seqs: item.seq === undefined ? [] : [item.seq],
-      model: this.start.model,
+      origin: this.start.origin,
+      ended: this.#ended ?? (this.#mayEnd(options) ? undefined : "never"),
+      replacedBy: this.#replacedBy,
       startedAt: item.startedAt,
       durationMs: item.durationMs,
       tokens: undefined,
       parts: parts.filter(({ title, body }) => title !== undefined || body !== ""),
       cut: !item.done && !this.#open,
-      keptBack: item.seq !== undefined && options.keptBack.has(item.seq),
     };
   }
 
@@ -361,41 +285,12 @@ export class ResponseBlocks {
     return { ...this.#base(key, generating), kind: "text", seq, text, phase, cut: !item.done && !this.#open };
   }
 
-  #toolBlock(key: string, item: ToolItem & { done: boolean }, options: ViewOptions): ToolBlock {
-    const { seq, callId, name, mcp, progress, permission, result } = item;
-    const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
+  #toolBlock(key: string, item: ToolItem & { done: boolean }, { writerAlive }: ViewOptions): ToolBlock {
+    const generating = writerAlive && ((this.#open && !item.done) || item.running);
+    const mayRun = writerAlive && !this.#turnEnded && this.#replacedBy === undefined;
     const cut = !item.done && !this.#open;
-    const canAnswer = options.writerAlive && item.running && result === undefined;
-    const asked = item.elicitations?.map((one) => ({ ...one, waits: one.waits && canAnswer }));
-    return {
-      ...this.#base(key, generating),
-      kind: "tool",
-      seq,
-      callId,
-      name,
-      ...(mcp === undefined ? {} : { mcp }),
-      arguments: item.arguments,
-      ...(item.written === undefined ? {} : { written: item.written }),
-      progress,
-      permission: permission && shownPermission(permission, result === undefined, options.writerAlive),
-      ...(asked === undefined ? {} : { elicitations: asked }),
-      result,
-      cut,
-    };
+    return { ...this.#base(key, generating), ...this.#calls.view(item, { writerAlive, mayRun }), cut };
   }
-}
-
-function shownPermission(
-  { requestId, decision, argumentsHash, rule, changed }: AskedPermission,
-  unsettled: boolean,
-  waits: boolean,
-): BlockPermission {
-  if (decision !== undefined || !unsettled) return { requestId, decision };
-  return {
-    requestId,
-    decision,
-    question: { argumentsHash, rule, ...(changed === true ? { changed } : {}), waits },
-  };
 }
 
 function indexOf(key: string): number {
@@ -412,6 +307,5 @@ function joined(first: ReasoningBlock, all: readonly ReasoningBlock[]): Reasonin
     parts: all.flatMap(({ parts }) => parts),
     durationMs: times.length === 0 ? undefined : times.reduce((sum, time) => sum + time, 0),
     cut: all.some(({ cut }) => cut),
-    keptBack: all.some(({ keptBack }) => keptBack),
   };
 }
