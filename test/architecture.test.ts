@@ -22,6 +22,7 @@ const PURE = [
   "src/access/client",
   "src/proxy/marks",
   "src/interface/fragments",
+  "src/interface/highlight",
   "src/interface/web",
 ];
 

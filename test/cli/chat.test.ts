@@ -258,13 +258,10 @@ describe("commands", () => {
     await enter("/retry", "kept it to myself", " · ↑");
     await enter(
       "/model openai/emu-plain",
-      "Next: openai/emu-plain. Of 1 reasoning item so far, 0 go to openai/emu-plain; 1 stays in the log",
+      "Next: openai/emu-plain. 0 of 1 thought goes along to openai/emu-plain; 1 stays in the log",
     );
     await enter("hello", "You said: “hello”", " · ↑");
-    await enter(
-      "/model openai/emu-reasoner:low",
-      "All reasoning so far goes to openai/emu-reasoner:low (1 item).",
-    );
+    await enter("/model openai/emu-reasoner:low", "1 of 1 thought goes along to openai/emu-reasoner:low.");
     await enter("Which number did you think of?", "I thought of ", " · ↑");
     for (let more = 0; more < 3; more += 1) await enter(""); // an empty line asks again
     await enter("/exit", "To continue");

@@ -69,6 +69,15 @@ describe("a command loads only the modules it needs", () => {
     expect(inputs.filter((one) => /commands|chat|demo|run-once|open-session/.test(one))).toEqual([]);
   });
 
+  test("the highlighter is in a file of its own, which the chat loads when code appears", () => {
+    const withIt = Object.values(chunks).filter((inputs) =>
+      inputs.includes("src/interface/highlight/highlighter.ts"),
+    );
+    expect(withIt.map((inputs) => inputs.filter((one) => one.startsWith("src/")).toSorted())).toEqual([
+      ["src/interface/highlight/highlight-js.mjs", "src/interface/highlight/highlighter.ts"],
+    ]);
+  });
+
   test.for([["-p hello"], ["sessions list"], ["stats"]])(
     "without a PostgreSQL store, %s loads nothing of it",
     async ([line = ""]) => {

@@ -44,5 +44,11 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     heal: ["ledger", "marks", "restore"],
     relay: ["heal", "ledger", "marks", "restore"],
   },
-  interface: { config: [], fragments: [], tui: ["fragments"], web: ["fragments"] },
+  interface: {
+    config: [],
+    fragments: [],
+    highlight: [],
+    tui: ["fragments", "highlight"],
+    web: ["fragments", "highlight"],
+  },
 };

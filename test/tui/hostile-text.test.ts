@@ -6,7 +6,7 @@
 import { expect, test } from "vitest";
 
 import type { CanonicalEvent, SessionEvent } from "../../src/base/events/index.ts";
-import { BlockList } from "../../src/interface/fragments/index.ts";
+import { BlockList, NO_MARKS } from "../../src/interface/fragments/index.ts";
 import { blockRows } from "../../src/interface/tui/block-rows.ts";
 import { argumentRows, createStyle } from "../../src/interface/tui/index.ts";
 import { sealed } from "../../src/interface/tui/rows.ts";
@@ -103,6 +103,7 @@ const view: View = {
   toolsOpen: true,
   height: 24,
   now: 5000,
+  marks: NO_MARKS,
   since: () => 0,
 };
 const WIDTH = 40;

@@ -105,9 +105,9 @@ describe("a tool that needs permission", () => {
     expect(run.screen).toContain("  command: touch a");
     expect(run.screen).toContain("→ a allows for this session: run_command:touch a");
     expect(run.screen).toContain("y + Enter allows · a + Enter for this session · Enter denies · Esc stops");
-    expect(run.screen).toContain("? run_command touch a · waits for your answer");
+    expect(run.screen).toContain("? Run touch a · waits for your answer");
     run.press(KEYS.enter);
-    await run.shows("✗ run_command touch a · denied");
+    await run.shows("✗ Run touch a · denied");
     await run.shows("After it.");
     await run.ready();
     await run.say("two");
@@ -122,7 +122,7 @@ describe("a tool that needs permission", () => {
     run.press("y");
     await run.shows("❯ y");
     run.press(KEYS.enter);
-    await run.shows("✓ run_command touch b");
+    await run.shows("✓ Ran touch b");
     await run.shows("› why so many?");
     await run.shows("command: touch c");
     run.press(KEYS.escape);

@@ -14,7 +14,7 @@ const STEPS = [
   { output: [{ function_call: { name: "run_command", arguments: { command: "touch made" } } }] },
   { output: [{ message: "After it." }] },
 ];
-const RESUME = "run_command touch made · /resume to answer";
+const RESUME = "Run touch made · /resume to answer";
 
 async function expectAnswered(place: Place): Promise<void> {
   expect(existsSync(join(place.work, "made"))).toBe(true);

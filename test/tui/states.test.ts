@@ -33,7 +33,7 @@ test("a generating thought is one row with the current title when folded, and ti
   run.press(KEYS.escape);
   await run.shows("■ Stopped.");
   await run.ready();
-  expect(run.screen).toContain("▸ Thought · interrupted · 2 parts");
+  await run.shows("▸ Thought · interrupted · 2 parts · Not sent · the turn was stopped");
   expect(await run.leave()).toBe(0);
 });
 
@@ -47,7 +47,8 @@ test('a thought shows "Thinking…" until its first title is known', async () =>
   await run.ready();
   run.press(KEYS.controlT);
   await run.shows("▾ Thought · interrupted");
-  expect(run.rows[run.rows.indexOf("▾ Thought · interrupted") + 1]).toMatch(/^ {2}Loc\w*$/);
+  const label = "▾ Thought · interrupted · Not sent · the turn was stopped";
+  expect(run.rows[run.rows.indexOf(label) + 1]).toMatch(/^ {2}Loc\w*$/);
   expect(await run.leave()).toBe(0);
 });
 
@@ -56,9 +57,9 @@ test("a finished turn shows durations, parts and tokens; unfolded all parts; the
   const run = onScreen(newPlace(), ["go"], { env, columns: 100 });
   await run.shows("─ Worked for");
   await run.ready();
-  expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · 2 parts · \d+ tokens/);
+  expect(run.screen).toMatch(/▸ Thought for [\d.]+(?:s| ms) · 2 parts · \d+ tokens/);
   expect(run.screen).toContain("The exports field lacks an entry.\n\nI can add it.");
-  expect(run.screen).toMatch(/─ Worked for (?:<1|\d+)s · 1 request · ↑\S+ ↓\S+ · \S+ reasoning ─/);
+  expect(run.screen).toMatch(/─ Worked for [\d.]+(?:s| ms) · 1 request · ↑\S+ ↓\S+ · \S+ reasoning ─/);
   run.press(KEYS.controlT);
   await run.shows("▾ Thought for");
   expect(run.screen).toContain(
@@ -79,10 +80,10 @@ test("a thought without a summary says so and cannot be unfolded", async () => {
   });
   const run = onScreen(newPlace(), ["go"], { env });
   await run.shows("─ Worked for");
-  expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · no summary/);
+  expect(run.screen).toMatch(/▸ Thought for [\d.]+(?:s| ms) · no summary/);
   run.press(KEYS.controlT);
   await run.say("x".repeat(3)); // once this is seen, the toggle has been drawn
-  expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · no summary/);
+  expect(run.screen).toMatch(/▸ Thought for [\d.]+(?:s| ms) · no summary/);
   await run.leave();
 });
 
@@ -109,7 +110,7 @@ test("an attempt that broke off is folded away when it is repeated", async () =>
   await run.leave();
 });
 
-test("the picker says what a model switch would leave behind, and the thought says which model it is kept for", async () => {
+test("the picker says what a model switch would leave behind, and the thought says so until the person switches back", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const run = onScreen(place, ["Think of a number."], { env, rows: 40 });
@@ -119,16 +120,18 @@ test("the picker says what a model switch would leave behind, and the thought sa
   await run.shows("Model");
   run.press("emu-plain");
   await run.shows("❯ emulator/emu-plain");
-  await run.shows("1 stays in the log for the model that produced it");
+  await run.shows("1 stays in the log for the model that made it");
   run.press(KEYS.escape);
   await run.hides("Esc cancel");
   await run.say("/model openai/emu-plain");
   await run.shows("Next: openai/emu-plain.");
   await run.say("hello");
   await run.shows("You said: “hello”");
-  await run.shows("kept for emu-reasoner, not sent to the current model");
+  await run.shows("Not sent · made by emu-reasoner, this model");
   await run.ready();
   expect(run.rows.at(run.rows.indexOf("❯") - 2)).toContain("openai/emu-plain");
+  await run.say("/model openai/emu-reasoner");
+  await run.hides("Not sent");
   await run.leave();
 });
 
@@ -149,8 +152,8 @@ describe("a tool", () => {
     });
     const run = onScreen(place, ["go"], { env });
     await run.shows("─ Worked for");
-    expect(run.screen).toMatch(/✓ read_file notes\.txt · \d+ ms · \d lines/);
-    expect(run.screen).toMatch(/✗ read_file nothing\.txt · failed · \d+ ms/);
+    expect(run.screen).toMatch(/✓ Read notes\.txt · 2 lines · [\d.]+(?:s| ms)/);
+    expect(run.screen).toMatch(/✗ Read nothing\.txt · failed · [\d.]+(?:s| ms)/);
     expect(run.screen).not.toContain("second line");
     run.press(KEYS.controlO);
     await run.shows("second line");

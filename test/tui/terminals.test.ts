@@ -259,3 +259,32 @@ test("TERM=dumb gives lines, without a single escape", async () => {
   expect(await run.ended).toBe(0);
   expect(run.bytes).not.toContain("\u001B");
 });
+
+test.for([
+  [
+    "a screen reader",
+    ["--screen-reader"],
+    {},
+    /Not sent with the next request: Thought for [^.]*[\d.]* ?m?s[^.]*\. Reason: the stream was cut, attempt 2 took its place\./,
+  ],
+  [
+    "plain lines",
+    [],
+    { TERM: "dumb" },
+    /⊘ Thought for .* · Not sent · the stream was cut, attempt 2 took its place/,
+  ],
+] as const)(
+  "%s: a thought that is not sent is named at the end of its turn, and no other",
+  async ([, flags, variables, line]) => {
+    const answer = { output: [{ reasoning: ["**Weighing it**\n\nBody."] }, { message: "The end." }] };
+    const { env } = await emulatorOf({
+      steps: [answer, answer],
+      faults: [{ type: "cut", at: { where: "after", unit: "item", index: 0 } }],
+    });
+    const run = onScreen(newPlace(), [...flags, "go"], { env: { ...env, ...variables }, columns: 160 });
+    await run.shows(line);
+    expect(run.screen.match(/Not sent/g)).toHaveLength(1);
+    run.press(KEYS.controlD);
+    expect(await run.ended).toBe(0);
+  },
+);

@@ -9,7 +9,14 @@ import type { Input, SessionHandle, Turn } from "../../base/api/index.ts";
 import type { ElicitationRequest, PermissionRequest } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf, unmistakableLine } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
-import { mcpQuestionLines, ToolNames } from "../fragments/index.ts";
+import {
+  type Block,
+  BlockList,
+  mcpQuestionLines,
+  reasoningLabel,
+  ThoughtMarks,
+  ToolNames,
+} from "../fragments/index.ts";
 import {
   type Choice,
   type CommandHost,
@@ -276,9 +283,11 @@ class LineChat {
     this.#turn = turn;
     this.#stopped = new AbortController();
     const show = this.#teller();
+    const seen = new BlockList();
     let midLine = false;
     for await (const event of turn) {
       this.#facts.add([event]);
+      seen.add([event]);
       if (event.type === "text_delta") {
         this.#terminal.stdout.write(event.delta);
         midLine = true;
@@ -299,6 +308,27 @@ class LineChat {
     }
     this.#turn = undefined;
     this.#tellEnd(await turn.result(), midLine);
+    await this.#tellUnsent(seen.view({ writerAlive: false }));
+  }
+
+  /** Says which thoughts of the turn stay behind. Without an answer from the session there is nothing to say. */
+  async #tellUnsent(blocks: readonly Block[]): Promise<void> {
+    const thoughts = blocks.filter((block) => block.kind === "reasoning");
+    if (thoughts.length === 0) return;
+    const { handle, spoken } = this.#options;
+    const decisions = await handle.explain().catch(() => undefined);
+    if (decisions === undefined) return;
+    const marks = new ThoughtMarks(decisions, handle.model.settings.target);
+    for (const block of thoughts) {
+      const unsent = marks.of(block);
+      if (unsent === undefined) continue;
+      const label = reasoningLabel(block);
+      this.#say(
+        spoken
+          ? `Not sent with the next request: ${label.replaceAll(" · ", ", ")}. Reason: ${unsent.words}.`
+          : `⊘ ${label} · Not sent · ${unsent.words}`,
+      );
+    }
   }
 
   #tellEnd(

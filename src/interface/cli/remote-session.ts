@@ -34,7 +34,7 @@ export async function connectTo(address: string): Promise<RemoteAgent> {
     const given = token === undefined ? "needs a token" : "rejected the token";
     throw codedError(
       "unauthorized",
-      `${originOf(address)} ${given}: set THROUGHLINE_TOKEN to the token the server was started with, or pass the link it printed to --server`,
+      `${originOf(address)} ${given}: set THROUGHLINE_TOKEN to the token the server was started with, or pass a link to --server (throughline serve --link prints a new one)`,
       error,
     );
   }
@@ -43,7 +43,7 @@ export async function connectTo(address: string): Promise<RemoteAgent> {
 function usedLink(address: string, cause: unknown): ThroughlineError {
   return codedError(
     "code_used",
-    `the link grants no access: it was already used, or is not from this server. Use a new link, or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the server's token`,
+    `the link grants no access: it was already used, or is not from this server. Use a new link (throughline serve --link prints one), or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the server's token`,
     cause,
   );
 }

@@ -1,11 +1,22 @@
 /** Renders a session as text, from the same blocks that every interface draws. */
 
-import { type Block, formatDuration, reasoningLabel, toolLabel, type UserBlock } from "../fragments/index.ts";
+import {
+  type Block,
+  formatDuration,
+  reasoningLabel,
+  type ThoughtMarks,
+  toolLabel,
+  toolTitle,
+  type UserBlock,
+  workedMs,
+} from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 
 export interface SessionTextOptions {
   /** Shows reasoning with its text, as one line each, or not at all. */
   readonly reasoning: "full" | "title" | "none";
+  /** Which thoughts the next request does not carry. */
+  readonly marks?: ThoughtMarks | undefined;
 }
 
 const WIDTH = 110;
@@ -32,7 +43,8 @@ function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
       return ["", `${signOf(block)} ${inert(block.text)}  [${block.seq}]`];
     case "reasoning": {
       if (options.reasoning === "none") return [];
-      const label = `▸ ${reasoningLabel(block)}`;
+      const unsent = options.marks?.of(block);
+      const label = `▸ ${reasoningLabel(block)}${unsent === undefined ? "" : ` · Not sent · ${inertLine(unsent.words, 200)}`}`;
       if (options.reasoning === "title") return [label];
       return [
         label,
@@ -47,7 +59,7 @@ function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
         ...(block.result === undefined
           ? []
           : [
-              `  ${block.result.status === "ok" ? "✓" : "✗"} ${inertLine(block.result.text, WIDTH)}`,
+              `  ${toolTitle(block).outcome === "ok" ? "✓" : "✗"} ${inertLine(block.result.text, WIDTH)}`,
               ...(block.result.forPerson === undefined
                 ? []
                 : [`  for you: ${inertLine(block.result.forPerson, WIDTH)}`]),
@@ -58,7 +70,7 @@ function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
       return [`! ${inertLine(block.text, SENTENCE)}`];
     case "turn_end":
       return [
-        `─ ${block.status}${block.reason === undefined ? "" : `: ${block.reason}`}${block.error === undefined ? "" : `: ${inertLine(block.error.message, SENTENCE)}`} · ${formatDuration(block.durationMs)}`,
+        `─ ${block.status}${block.reason === undefined ? "" : `: ${block.reason}`}${block.error === undefined ? "" : `: ${inertLine(block.error.message, SENTENCE)}`} · ${formatDuration(workedMs(block))}`,
       ];
     default:
       return [];

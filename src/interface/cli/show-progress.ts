@@ -6,9 +6,10 @@ import type {
   Reasoning,
   SessionEvent,
   ShowReasoning,
+  ToolCall,
 } from "../../base/events/index.ts";
 import { unmistakableLine } from "../../base/support/index.ts";
-import { formatDuration, mcpQuestionLines, ToolNames } from "../fragments/index.ts";
+import { formatDuration, mcpQuestionLines, resultOutcome, ToolNames } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -30,7 +31,7 @@ export class ProgressLines {
   readonly #reasoning: ShowReasoning;
   readonly #names: ToolNames;
   readonly #questions: boolean;
-  readonly #tools = new Map<string, string>();
+  readonly #tools = new Map<string, ToolCall>();
   /** The servers that asked, by the id of the question. */
   readonly #asked = new Map<string, string>();
   /** True if the policy, not a person, denied a call. */
@@ -45,7 +46,7 @@ export class ProgressLines {
 
   show(event: SessionEvent): void {
     if (event.type === "settings") this.#names.add(event.settings.tools);
-    if (event.type === "tool_call") this.#tools.set(event.callId, this.#names.label(event.name));
+    if (event.type === "tool_call") this.#tools.set(event.callId, event);
     if (event.type === "permission_request" && this.#questions) this.#question(event);
     if (event.type === "elicitation_request") this.#asked.set(event.requestId, event.server);
     if (event.type === "permission_decision" && event.decision === "deny" && event.by === "policy") {
@@ -63,9 +64,10 @@ export class ProgressLines {
     if (event.type === "assistant_message" && event.phase === "commentary") return [`» ${event.text}`];
     if (event.type === "tool_call") return [`→ ${this.#names.label(event.name)}(${event.arguments})`];
     if (event.type === "tool_result") {
-      const name = this.#tools.get(event.callId) ?? event.callId;
+      const name = this.#tools.get(event.callId)?.name ?? event.callId;
+      const done = resultOutcome({ name, mcp: this.#names.of(name), result: event }) === "ok";
       const person = event.forPerson === undefined ? [] : [`  for you: ${event.forPerson}`];
-      return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`, ...person];
+      return [`${done ? "✓" : "✗"} ${this.#names.label(name)}: ${event.text}`, ...person];
     }
     if (event.type === "elicitation_request") return [`? ${event.server} asks: ${event.message}`];
     if (event.type === "elicitation_answer")
@@ -101,7 +103,7 @@ export class ProgressLines {
 
 function thoughtLine(event: Extract<SessionEvent, { type: "reasoning_part_start" | "reasoning" }>): string {
   if (event.type === "reasoning_part_start") return `· ${event.title ?? "Thinking…"}`;
-  return `· Thought for ${formatDuration(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
+  return `· Thought for ${formatDuration(event.durationMs)}${event.parts.length === 0 ? " · no summary from the provider" : ""}`;
 }
 
 /** A person knows what they answered. */

@@ -1,8 +1,7 @@
 /** Shows a turn in sentences, for a screen reader: no symbols, no boxes, no running seconds. */
 
-import type { SessionEvent } from "../../base/events/index.ts";
-import { ToolNames } from "../fragments/index.ts";
-import { TOOL_STATUS_WORDS } from "../tui/index.ts";
+import type { SessionEvent, ToolCall } from "../../base/events/index.ts";
+import { resultOutcome, TOOL_STATUS_WORDS, ToolNames } from "../fragments/index.ts";
 import { amount } from "./amount.ts";
 import { inertLine } from "./inert-text.ts";
 
@@ -10,7 +9,7 @@ const LENGTH = 300;
 
 export class SpokenLines {
   readonly #write: (line: string) => void;
-  readonly #tools = new Map<string, string>();
+  readonly #tools = new Map<string, ToolCall>();
   readonly #names: ToolNames;
 
   constructor(write: (line: string) => void, names = new ToolNames()) {
@@ -20,7 +19,7 @@ export class SpokenLines {
 
   show(event: SessionEvent): void {
     if (event.type === "settings") this.#names.add(event.settings.tools);
-    if (event.type === "tool_call") this.#tools.set(event.callId, this.#names.label(event.name));
+    if (event.type === "tool_call") this.#tools.set(event.callId, event);
     const line = this.#tell(event);
     if (line !== undefined) this.#write(inertLine(line, LENGTH));
   }
@@ -35,9 +34,12 @@ export class SpokenLines {
     }
     if (event.type === "tool_call") return `Tool ${this.#names.label(event.name)}: ${event.arguments}.`;
     if (event.type === "tool_result") {
-      const said = event.status === "ok" ? "" : `: ${event.text}`;
+      const name = this.#tools.get(event.callId)?.name ?? "";
+      const done = resultOutcome({ name, mcp: this.#names.of(name), result: event }) === "ok";
+      const said = done ? "" : `: ${event.text}`;
+      const outcome = done ? "done" : (TOOL_STATUS_WORDS[event.status] ?? "failed");
       const person = event.forPerson === undefined ? "" : ` For you: ${event.forPerson}.`;
-      return `Tool ${this.#tools.get(event.callId) ?? ""}: ${TOOL_STATUS_WORDS[event.status] ?? "done"}${said}.${person}`;
+      return `Tool ${this.#names.label(name)}: ${outcome}${said}.${person}`;
     }
     if (event.type === "retry")
       return `Waiting ${amount(Math.ceil(event.delayMs / 1000), "second")} before another attempt: ${event.error.message}.`;

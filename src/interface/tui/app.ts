@@ -61,6 +61,7 @@ class App {
       style: options.style,
       now: () => this.#session.now,
       blocks: () => this.#session.blocks,
+      marks: () => this.#session.marks,
       busy: () => this.#session.busyFor !== undefined,
       footer: (width, height) => inputArea(this.#inputAreaParts(), width, height),
     });
@@ -103,6 +104,7 @@ class App {
     if (intro !== undefined) this.#painter.note(intro);
     const after = await this.#session.load();
     this.#showHistory();
+    await this.#painter.prepare();
     if (draft !== undefined) this.#editor.text = draft;
     const input = this.#readKeys();
     // Keys typed before the terminal was in raw mode have a line feed for Enter.

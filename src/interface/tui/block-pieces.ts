@@ -1,12 +1,18 @@
 /** Splits a block into pieces that are printed once they no longer change: an answer by paragraph, other blocks whole. */
 
-import type { Block } from "../fragments/index.ts";
+import { type Block, SUPERSEDED_LABEL } from "../fragments/index.ts";
 import { answerRows, blockRows } from "./block-rows.ts";
-import { markdownChunks } from "./markdown-chunks.ts";
-import type { Rows } from "./rows.ts";
-import type { View } from "./view-state.ts";
+import { hasTable, markdownChunks } from "./markdown-chunks.ts";
+import { count, type Rows, tail } from "./rows.ts";
+import { growingRows, type View } from "./view-state.ts";
 
 export type Folds = "reasoning" | "tools";
+
+/**
+ * The kind of a text that ends with a growing table. It stays in the window, because each wider cell changes rows above it,
+ * and it is printed whole when it ends, whatever has been seen of it.
+ */
+export const GROWING_TABLE = "growing table";
 
 export interface BlockPiece {
   readonly key: string;
@@ -30,18 +36,27 @@ export function piecesOf(block: Block, where: { readonly first: boolean }): read
   const chunks = markdownChunks(block.text);
   return chunks.map((chunk, at): BlockPiece => {
     const last = at === chunks.length - 1;
+    const finished = !last || !block.generating;
+    const isGrowingTable = !finished && hasTable(chunk);
     const piece: BlockPiece = {
       key: `${block.id}#${at}`,
-      kind: block.kind,
-      finished: !last || !block.generating,
+      kind: isGrowingTable ? GROWING_TABLE : block.kind,
+      finished,
       folds: undefined,
-      draw: (width, view) => [
-        ...answerRows(block, chunk, width, view),
-        ...(last && block.cut ? [view.style.dim("… (it ends here)")] : []),
-      ],
+      draw: (width, view) => {
+        const rows = answerRows(block, chunk, width, view);
+        return [
+          ...(isGrowingTable ? lastRows(rows, view) : rows),
+          ...(last && block.cut ? [view.style.dim("… (it ends here)")] : []),
+        ];
+      },
     };
     return block.superseded ? superseded(piece, where.first && at === 0) : piece;
   });
+}
+
+function lastRows(rows: Rows, view: View): Rows {
+  return tail(rows, growingRows(view), (hidden) => view.style.dim(`… ${count(hidden, "row")} above`));
 }
 
 function foldsOf(block: Block): Folds | undefined {
@@ -62,7 +77,7 @@ function superseded(piece: BlockPiece, tells: boolean): BlockPiece {
     folds: "reasoning",
     draw: (width, view) => {
       if (view.reasoningOpen) return piece.draw(width, view);
-      return tells ? [view.style.dim("▸ An earlier attempt was cut off and retried")] : [];
+      return tells ? [view.style.dim(`▸ ${SUPERSEDED_LABEL}`)] : [];
     },
   };
 }

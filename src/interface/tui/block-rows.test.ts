@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 
-import type { NoticeBlock, ReasoningBlock, TextBlock, ToolBlock, TurnEndBlock } from "../fragments/index.ts";
+import { HOME } from "../../../test/contracts/log-builder.ts";
+import {
+  NO_MARKS,
+  type NoticeBlock,
+  type ReasoningBlock,
+  type TextBlock,
+  ThoughtMarks,
+  type ToolBlock,
+  type TurnEndBlock,
+} from "../fragments/index.ts";
 import { blockRows } from "./block-rows.ts";
 import { createStyle } from "./style.ts";
 import type { View } from "./view-state.ts";
@@ -11,6 +20,7 @@ const view: View = {
   toolsOpen: false,
   height: 24,
   now: 6400,
+  marks: NO_MARKS,
   since: () => 0,
 };
 const open: View = { ...view, reasoningOpen: true, toolsOpen: true };
@@ -21,7 +31,9 @@ describe("reasoning", () => {
     ...base,
     kind: "reasoning",
     seqs: [4],
-    model: "gpt-5.6",
+    origin: HOME,
+    ended: "completed",
+    replacedBy: undefined,
     startedAt: undefined,
     durationMs: 12_000,
     tokens: 512,
@@ -30,7 +42,6 @@ describe("reasoning", () => {
       { title: "Reading the log", body: "One\n\nTwo" },
     ],
     cut: false,
-    keptBack: false,
   };
 
   test.for([
@@ -61,16 +72,34 @@ describe("reasoning", () => {
       "without a summary",
       { ...thought, parts: [], tokens: undefined, durationMs: 4000 },
       open,
-      ["▸ Thought for 4s · no summary"],
-    ],
-    [
-      "kept for its model",
-      { ...thought, parts: [], keptBack: true },
-      view,
-      ["▸ Thought for 12s · no summary · 512 tokens · kept for gpt-5.6,", "not sent to the current model"],
+      ["▸ Thought for 4s · no summary from the provider"],
     ],
   ] as const)("%s", ([, block, how, rows]) => {
     expect(blockRows(block, 64, how)).toEqual(rows);
+  });
+
+  test("that the next request does not carry says why, and the mark stands out", () => {
+    const target = { ...HOME, endpoint: "https://other.test/v1" };
+    const decision = {
+      seq: 4,
+      type: "reasoning",
+      action: "omit",
+      reason: "foreign_origin",
+      why: "",
+    } as const;
+    const marks = new ThoughtMarks([decision], target);
+    expect(blockRows(thought, 64, { ...view, marks })).toEqual([
+      "▸ Thought for 12s · 2 parts · 512 tokens · Not sent · made for",
+      "gpt-test at another endpoint",
+    ]);
+    const coloured = blockRows(thought, 100, { ...view, marks, style: createStyle(true) });
+    expect(coloured).toEqual([
+      "\u001B[2m▸ Thought for 12s · 2 parts · 512 tokens · \u001B[22m\u001B[33mNot sent\u001B[39m" +
+        "\u001B[2m · made for gpt-test at another endpoint\u001B[22m",
+    ]);
+    expect(blockRows({ ...thought, generating: true }, 64, { ...view, marks })).toEqual([
+      "▸ Reading the log… 6s · part 2",
+    ]);
   });
 
   test("stays within half of the window while it grows, so that it can be folded again", () => {
@@ -98,23 +127,27 @@ describe("a call", () => {
     arguments: '{"path":"a.ts","find":"old","replace":"new"}',
     progress: "",
     permission: undefined,
-    result: { status: "ok", text: "replaced\n1 occurrence", durationMs: 12 },
+    result: { status: "ok", text: "replaced 1 occurrence in a.ts", durationMs: 12 },
+    startedAt: undefined,
+    askedAt: undefined,
+    waitedMs: 0,
+    pausedMs: 0,
+    pending: false,
     cut: false,
   };
 
   test.for([
-    ["done", call, view, ["✓ edit_file a.ts (+2) · 12 ms · 2 lines"]],
+    ["done", call, view, ["✓ Edited a.ts · +1 −1 · 12 ms"]],
     [
       "unfolded: what goes and what comes",
       call,
       open,
       [
-        "✓ edit_file a.ts (+2) · 12 ms · 2 lines",
+        "✓ Edited a.ts · +1 −1 · 12 ms",
         "    path: a.ts",
         "    - old",
         "    + new",
-        "    replaced",
-        "    1 occurrence",
+        "    replaced 1 occurrence in a.ts",
       ],
     ],
     [
@@ -130,49 +163,85 @@ describe("a call", () => {
         },
       },
       view,
-      ["✓ edit_file a.ts (+2) · 12 ms · 1 image", "    log in␛[2J first"],
+      ["✓ Edited a.ts · +1 −1 · 1 image · 12 ms", "    log in␛[2J first"],
     ],
     [
       "failed: says why, folded too",
       { ...call, result: { status: "error", text: "no such file", durationMs: 1500 } },
       view,
-      ["✗ edit_file a.ts (+2) · failed · 2s", "    no such file"],
+      ["✗ Edit a.ts · failed · 2s", "    no such file"],
     ],
     [
       "running: the last line of its output",
       { ...call, generating: true, result: undefined, progress: "one\ntwo\n" },
       view,
-      ["▸ edit_file a.ts (+2) · running 6s", "    two"],
+      ["▸ Edit a.ts · +1 −1 · running 6s", "    two"],
     ],
     [
       "being written",
       { ...call, generating: true, result: undefined, callId: undefined, arguments: '{"pa' },
       view,
-      ['▸ edit_file {"pa · being written'],
+      ["▸ Edit · being written"],
     ],
     [
       "waiting for a person",
       { ...call, result: undefined, permission: asked(true) },
       view,
-      ["? edit_file a.ts (+2) · waits for your answer"],
+      ["? Edit a.ts · +1 −1 · waits for your answer"],
+    ],
+    [
+      "done after a question: the wait is not counted",
+      { ...call, pausedMs: 20_000, result: { status: "ok", text: "", durationMs: 31_000 } },
+      view,
+      ["✓ Edited a.ts · +1 −1 · 11s"],
     ],
     [
       "asked when the process died",
       { ...call, result: undefined, permission: asked(false) },
       view,
-      ["? edit_file a.ts (+2) · /resume to answer"],
+      ["? Edit a.ts · +1 −1 · /resume to answer"],
     ],
   ] as const)("%s", ([, block, how, rows]) => {
     expect(blockRows(block, 64, how)).toEqual(rows);
   });
 
+  test("a wait for a person is told, and said not to count", () => {
+    const block = {
+      ...call,
+      result: undefined,
+      permission: asked(true),
+      askedAt: "2026-11-15T10:00:00.000Z",
+    };
+    expect(blockRows(block, 80, { ...view, since: () => view.now - 42_000 })).toEqual([
+      "? Edit a.ts · +1 −1 · waits for your answer · waited 42s, not counted",
+    ]);
+  });
+
   test("a narrow terminal shows the name of a call and leaves out facts that do not fit", () => {
-    const first = [64, 32, 24, 14].map((width) => blockRows(call, width, view)[0] ?? "");
-    expect(first.map((row) => row.replaceAll("\u001B[0m", ""))).toEqual([
-      "✓ edit_file a.ts (+2) · 12 ms · 2 lines",
-      "✓ edit_file a… · 12 ms · 2 lines",
-      "✓ edit_file a.t… · 12 ms",
-      "✓ edit_file a…",
+    const rows = [64, 27, 20, 10].map((width) => blockRows(call, width, view)[0] ?? "");
+    expect(rows.map((row) => row.replaceAll("\u001B[0m", ""))).toEqual([
+      "✓ Edited a.ts · +1 −1 · 12 ms",
+      "✓ Edited a… · +1 −1 · 12 ms",
+      "✓ Edited a.… · +1 −1",
+      "✓ Edited …",
+    ]);
+  });
+
+  test("a command that exits with another code than 0 has no tick, and shows the end of its output", () => {
+    const failed: ToolBlock = {
+      ...call,
+      name: "run_command",
+      arguments: '{"command":"npm run build"}',
+      result: { status: "ok", text: "one\ntwo\nthree\nfour\n[exit code 3]", durationMs: 21_400 },
+    };
+    const colours = { ...view, style: createStyle(true) };
+    expect(blockRows(failed, 64, colours)[0]).toBe(
+      "\u001B[31m✗\u001B[39m Ran npm run build\u001B[31m · exit 3 · 21s\u001B[39m",
+    );
+    expect(blockRows(failed, 64, view).slice(1)).toEqual([
+      "    … 3 rows above",
+      "    four",
+      "    [exit code 3]",
     ]);
   });
 });
@@ -203,6 +272,7 @@ describe("the end of a turn", () => {
     steps: 3,
     usage: { inputTokens: 1234, cachedTokens: 0, outputTokens: 640, reasoningTokens: 512 },
     durationMs: 31_000,
+    waitedMs: 0,
   };
   const facts = "─ Worked for 31s · 3 requests · ↑1.2k ↓640 · 512 reasoning ─";
 

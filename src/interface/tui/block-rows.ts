@@ -9,10 +9,12 @@ import {
   type TextBlock,
   type TurnEndBlock,
   type UserBlock,
+  workedLabel,
 } from "../fragments/index.ts";
+import { markdownRows } from "./markdown-rows.ts";
 import { reasoningRows } from "./reasoning-rows.ts";
 import { count, head, indent, type Rows, short } from "./rows.ts";
-import { markdownRows, widthOf, wrap } from "./terminal-library.ts";
+import { widthOf, wrap } from "./terminal-library.ts";
 import { toolRows } from "./tool-rows.ts";
 import type { View } from "./view-state.ts";
 
@@ -46,9 +48,9 @@ function userRows(block: UserBlock, width: number, { style }: View): Rows {
 }
 
 /** Renders part of an answer. Commentary is dimmed, never hidden (failures.md U07). */
-export function answerRows(block: TextBlock, text: string, width: number, { style }: View): Rows {
-  const rows = markdownRows(inert(text), width, style);
-  return block.phase === "commentary" ? rows.map((row) => style.dim(row)) : rows;
+export function answerRows(block: TextBlock, text: string, width: number, view: View): Rows {
+  const rows = markdownRows(inert(text), width, view);
+  return block.phase === "commentary" ? rows.map((row) => view.style.dim(row)) : rows;
 }
 
 function noticeRows(block: NoticeBlock, width: number, view: View): Rows {
@@ -66,7 +68,7 @@ function withSign(sign: string, text: string, width: number, paint: (text: strin
 function turnEndRows(block: TurnEndBlock, width: number, { style }: View): Rows {
   const { usage } = block;
   const facts = [
-    `Worked for ${formatDuration(block.durationMs)}`,
+    workedLabel(block),
     count(block.steps, "request"),
     // A turn stopped before its first response ends has no token counts, so show none.
     usage.inputTokens === 0 && usage.outputTokens === 0

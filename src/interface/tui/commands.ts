@@ -6,6 +6,7 @@
 import type { Input, SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
 import { closestTo, codedError, didYouMean, unmistakableLine } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
+import { thoughtsGoingWords } from "../fragments/index.ts";
 import { mcp, sendPrompt } from "./mcp-commands.ts";
 import type { Choice } from "./picker.ts";
 
@@ -180,12 +181,12 @@ function switchText(
   { kept, dropped }: { readonly kept: number; readonly dropped: number },
   name: string,
 ): string {
-  if (kept + dropped === 0) return "There is no reasoning yet, so none is lost.";
-  if (dropped === 0)
-    return `All reasoning so far goes to ${name} (${kept} ${kept === 1 ? "item" : "items"}).`;
-  const all = kept + dropped;
+  const total = kept + dropped;
+  if (total === 0) return "There are no thoughts yet, so none is lost.";
+  const going = `${thoughtsGoingWords({ total, going: kept })} to ${name}`;
+  if (dropped === 0) return `${going}.`;
   const stay = dropped === 1 ? "1 stays" : `${dropped} stay`;
-  return `Of ${all} reasoning ${all === 1 ? "item" : "items"} so far, ${kept} ${kept === 1 ? "goes" : "go"} to ${name}; ${stay} in the log for the model that produced ${dropped === 1 ? "it" : "them"}.`;
+  return `${going}; ${stay} in the log for the model that made ${dropped === 1 ? "it" : "them"}.`;
 }
 
 function effortOf(handle: SessionHandle): string {

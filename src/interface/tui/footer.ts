@@ -4,7 +4,7 @@
  */
 
 import { inertLine } from "../../base/support/index.ts";
-import { formatDuration } from "../fragments/index.ts";
+import { formatDuration, waitedLabel } from "../fragments/index.ts";
 import type { EditorView } from "./line-editor.ts";
 import { indent, type Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
@@ -19,6 +19,8 @@ export interface FooterParts {
   /** What the queue waits for. */
   readonly waits: "turn" | "server" | "person";
   readonly workingMs: number | undefined;
+  /** How long the question has waited that someone else must answer. */
+  readonly askedMs?: number | undefined;
   /** Another process runs the turn, so it cannot be stopped or steered here. */
   readonly watching?: boolean;
   readonly hint: string | undefined;
@@ -57,9 +59,10 @@ export function footer(parts: FooterParts, width: number, height: number, style:
 }
 
 function workingRows(parts: FooterParts, width: number, style: Style): Rows {
-  const { workingMs, queue, typing, watching } = parts;
+  const { workingMs, askedMs, queue, typing, watching } = parts;
   if (workingMs === undefined) return [];
-  const time = workingMs < 1000 ? "" : ` ${formatDuration(workingMs)}`;
+  const waited = askedMs === undefined || askedMs < 1000 ? "" : ` · ${waitedLabel(askedMs)}`;
+  const time = workingMs < 1000 ? waited : ` ${formatDuration(workingMs)}${waited}`;
   if (watching === true) return [fit(`${style.accent("●")} Working${time}`, width)];
   const queued = queue.length === 0 ? "" : ` · ${queue.length} queued`;
   const steer = typing === true ? " · Ctrl+S sends now" : "";

@@ -15,5 +15,4 @@ export { helpText } from "./help.ts";
 export { argumentRows } from "./permission-prompt.ts";
 export type { Choice } from "./picker.ts";
 export { createStyle } from "./style.ts";
-export { TOOL_STATUS_WORDS } from "./tool-rows.ts";
 export type { InputHistory, TuiTerminal } from "./tui-options.ts";

@@ -31,6 +31,7 @@ export function inputArea(parts: InputAreaParts, width: number, height: number):
     typing: editor.text.trim() !== "",
     waits: session.waits,
     workingMs: prompt === undefined ? session.busyFor : undefined,
+    askedMs: session.askedFor,
     watching: parts.options.handle.access === "read",
     hint,
     status: status(parts, width),

@@ -13,9 +13,11 @@ import type {
 } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
-import { type Block, BlockList } from "../fragments/index.ts";
+import { type Block, BlockList, type ThoughtMarks } from "../fragments/index.ts";
 import type { Ports } from "./commands.ts";
 import { Steering } from "./steering.ts";
+import { TurnClock } from "./turn-clock.ts";
+import { UnsentThoughts } from "./unsent-thoughts.ts";
 
 export interface LiveSessionOptions {
   readonly handle: SessionHandle;
@@ -41,7 +43,8 @@ export class LiveSession {
   #queue: string[] = [];
   readonly #steering = new Steering();
   #turn: Turn | undefined;
-  #busySince: number | undefined;
+  readonly #unsent: UnsentThoughts;
+  readonly #clock: TurnClock;
   /** Turns whose message is in the log. */
   readonly #begun = new Set<string>();
   #aside = false;
@@ -59,6 +62,8 @@ export class LiveSession {
   constructor(options: LiveSessionOptions) {
     this.#options = options;
     this.#facts = new SessionFacts(options.costOf);
+    this.#clock = new TurnClock(options.now);
+    this.#unsent = new UnsentThoughts(options.handle, options.onChange);
   }
 
   get facts(): SessionFacts {
@@ -114,19 +119,32 @@ export class LiveSession {
     return this.#awaySince ?? this.#options.now();
   }
 
-  /** How long the session has been busy, in milliseconds. */
+  /** How long the session has worked on the turn, in milliseconds, without the waits for a person. */
   get busyFor(): number | undefined {
     if (!this.busy || this.away) return undefined;
-    const now = this.#options.now();
-    this.#busySince ??= now;
-    return now - this.#busySince;
+    this.#seeQuestions();
+    return this.#clock.workedMs;
+  }
+
+  /** How long the open question has waited, in milliseconds. */
+  get askedFor(): number | undefined {
+    return this.#clock.askedMs;
+  }
+
+  #seeQuestions(): void {
+    this.#clock.asks(this.facts.question !== undefined || this.facts.elicitations.length > 0);
+  }
+
+  /** Which thoughts the next request does not carry. */
+  get marks(): ThoughtMarks {
+    return this.#unsent.marks;
   }
 
   get blocks(): readonly Block[] {
     return this.#list.view({ writerAlive: this.#running });
   }
 
-  /** Loads the whole log and resolves to the last seq. */
+  /** Loads the whole log and resolves to the last seq, with the marks of its thoughts. */
   async load(): Promise<number> {
     let last = -1;
     for await (const event of this.#options.handle.events()) {
@@ -134,6 +152,8 @@ export class LiveSession {
       this.#list.add([event]);
       this.facts.add([event]);
     }
+    // Printed rows cannot change any more once they have left the window.
+    if (this.blocks.some(({ kind }) => kind === "reasoning")) await this.#unsent.ask();
     return last;
   }
 
@@ -183,13 +203,14 @@ export class LiveSession {
   started(turn: Turn, text?: string): void {
     this.#turn = turn;
     this.#lost = false;
-    this.#busySince = this.#options.now();
+    this.#clock.start();
     void this.#await(turn, text);
     this.#options.onChange();
   }
 
   /** Called when the state of the handle has changed. Sends the queue when the server is back. */
   looked(): void {
+    this.#unsent.looked();
     if (this.away) {
       this.#awaySince ??= this.#options.now();
       this.#lost ||= this.busy;
@@ -238,6 +259,8 @@ export class LiveSession {
     if (event.type === "user_message") this.#saw(event);
     this.facts.add([event]);
     this.#list.add([event]);
+    this.#seeQuestions();
+    this.#unsent.saw(event);
     if (event.type === "turn_end") {
       this.#aside = false;
       this.#lost = false;
@@ -352,7 +375,7 @@ export class LiveSession {
 
   #ended(): void {
     if (this.busy) return;
-    this.#busySince = undefined;
+    this.#clock.stop();
     this.#sendNext();
     this.#options.onChange();
   }

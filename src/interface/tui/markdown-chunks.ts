@@ -33,3 +33,15 @@ function nextFence(line: string, open: string | undefined): string | undefined {
   const closes = fence.startsWith(open) && line.trim() === fence;
   return closes ? undefined : open;
 }
+
+export function hasCode(text: string): boolean {
+  return /^[ \t>]*(?:`{3}|~{3})/m.test(text);
+}
+
+/** The row below the header of a table. */
+const DELIMITERS = /^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+
+/** True if the text may have a table, whose columns become wider while it grows. */
+export function hasTable(text: string): boolean {
+  return text.split("\n").some((line) => line.includes("|") && DELIMITERS.test(line));
+}

@@ -3,9 +3,11 @@
  * runs.
  */
 
-import type { Block } from "../fragments/index.ts";
+import type { Block, ThoughtMarks } from "../fragments/index.ts";
 import type { Folds } from "./block-pieces.ts";
+import { LateHighlight } from "./late-highlight.ts";
 import type { EditorView } from "./line-editor.ts";
+import { hasCode } from "./markdown-chunks.ts";
 import { PrintedBlocks } from "./printed-blocks.ts";
 import { Screen, type ScreenOutput } from "./screen.ts";
 import type { Style } from "./style.ts";
@@ -27,6 +29,7 @@ export interface PainterOptions {
   readonly style: Style;
   readonly now: () => number;
   readonly blocks: () => readonly Block[];
+  readonly marks: () => ThoughtMarks;
   readonly busy: () => boolean;
   readonly footer: (width: number, height: number) => EditorView;
   /** Schedules work; the returned function cancels it. */
@@ -42,6 +45,8 @@ export class Painter {
   readonly #options: PainterOptions;
   readonly #screen: Screen;
   readonly #printed = new PrintedBlocks();
+  /** Undefined without colours. */
+  readonly #highlight: LateHighlight | undefined;
   #width: number;
   #height: number;
   #open: Readonly<Record<Folds, boolean>> = { reasoning: false, tools: false };
@@ -59,6 +64,16 @@ export class Painter {
     this.#screen = new Screen(options.output);
     this.#width = options.output.columns;
     this.#height = options.output.rows;
+    const hasColours = options.style.accent("x") !== "x";
+    this.#highlight = hasColours ? new LateHighlight(() => this.schedule()) : undefined;
+  }
+
+  /** Waits for the highlighter if there is code to draw at once: rows that leave the window plain stay plain. */
+  async prepare(): Promise<void> {
+    if (!this.#options.blocks().some((block) => block.kind === "text" && hasCode(block.text))) return;
+    this.#paused = true;
+    await this.#highlight?.load();
+    this.#paused = false;
   }
 
   /** Prints a message of the interface below everything printed so far. */
@@ -195,10 +210,12 @@ export class Painter {
     const now = this.#options.now();
     return {
       style: this.#options.style,
+      ...(this.#highlight && { highlight: this.#highlight.current }),
       reasoningOpen: this.#open.reasoning,
       toolsOpen: this.#open.tools,
       height: this.#height,
       now,
+      marks: this.#options.marks(),
       since: (id) => this.#printed.since(id, now),
     };
   }

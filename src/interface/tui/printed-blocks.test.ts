@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 
-import type { Block, ReasoningBlock, TextBlock } from "../fragments/index.ts";
+import { HOME } from "../../../test/contracts/log-builder.ts";
+import {
+  type Block,
+  NO_MARKS,
+  type ReasoningBlock,
+  type TextBlock,
+  ThoughtMarks,
+} from "../fragments/index.ts";
 import { PrintedBlocks } from "./printed-blocks.ts";
 import { createStyle } from "./style.ts";
 import type { View } from "./view-state.ts";
@@ -11,6 +18,7 @@ const view: View = {
   toolsOpen: false,
   height: 24,
   now: 0,
+  marks: NO_MARKS,
   since: () => 0,
 };
 const open = { ...view, reasoningOpen: true };
@@ -20,13 +28,14 @@ const thought = (id: string, more: Partial<ReasoningBlock> = {}): Block => ({
   superseded: false,
   kind: "reasoning",
   seqs: [],
-  model: "m",
+  origin: HOME,
+  ended: "completed",
+  replacedBy: undefined,
   startedAt: undefined,
   durationMs: 2000,
   tokens: undefined,
   parts: [{ title: "Title", body: "body" }],
   cut: false,
-  keptBack: false,
   ...more,
 });
 const text = (id: string, said: string, more: Partial<TextBlock> = {}): Block => ({
@@ -166,4 +175,16 @@ test("starting over keeps everything printed and prints all blocks again, even s
   expect(before.join("\n")).toContain("shown");
   printed.update(blocks);
   expect(printed.render(40, view).slice(before.length)).toEqual(["", "skipped", "", "gone", "", "shown"]);
+});
+
+test("a mark changes the rows in the window, not those of a path that was left", () => {
+  const printed = new PrintedBlocks();
+  printed.update([thought("r/0", { seqs: [4] })]);
+  expect(printed.render(80, view)).toEqual(["▸ Thought for 2s"]);
+  const decision = { seq: 4, type: "reasoning", action: "omit", reason: "compacted", why: "" } as const;
+  const marked = { ...view, marks: new ThoughtMarks([decision], HOME) };
+  const rows = ["▸ Thought for 2s · Not sent · compacted, the summary stands for it"];
+  expect(printed.render(80, marked)).toEqual(rows);
+  printed.detach();
+  expect(printed.render(80, view)).toEqual(rows);
 });

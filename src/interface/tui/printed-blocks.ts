@@ -3,8 +3,8 @@
  * it leaves the window it belongs to the terminal. A toggle affects only entries still in the window.
  */
 
-import type { Block } from "../fragments/index.ts";
-import { type Folds, type BlockPiece, piecesOf } from "./block-pieces.ts";
+import type { Block, ThoughtMarks } from "../fragments/index.ts";
+import { type Folds, type BlockPiece, GROWING_TABLE, piecesOf } from "./block-pieces.ts";
 import { noteRows } from "./block-rows.ts";
 import { charactersIn, type Rows, without } from "./rows.ts";
 import type { Gone } from "./screen.ts";
@@ -24,7 +24,14 @@ interface Entry {
   /** The number of its characters that are already printed above; drawing continues after them. */
   skipped: number;
   /** The last rows, valid until something they depend on changes. */
-  cache: { readonly key: string; readonly rows: Rows } | undefined;
+  cache:
+    | {
+        readonly key: string;
+        readonly marks: ThoughtMarks | undefined;
+        readonly highlight: View["highlight"];
+        readonly rows: Rows;
+      }
+    | undefined;
   /** Its rows that have left the window and can no longer change. */
   pinned: Rows;
   /** True if its block is no longer on the active path; it stays as it was printed. */
@@ -180,7 +187,7 @@ export class PrintedBlocks {
         return false;
       }
       if (whole.length > 0) entry.spaced = false;
-      entry.skipped += charactersIn([...whole, ...part]);
+      if (entry.piece.kind !== GROWING_TABLE) entry.skipped += charactersIn([...whole, ...part]);
       return true;
     });
   }
@@ -258,6 +265,12 @@ function drawn(entry: Entry, width: number, view: View): Rows {
   };
   if (!entry.piece.finished) return draw(); // depends on the time too
   const key = `${width}/${view.reasoningOpen ? 1 : 0}${view.toolsOpen ? 1 : 0}`;
-  if (entry.cache?.key !== key) entry.cache = { key, rows: draw() };
-  return entry.cache.rows;
+  const { highlight } = view;
+  // Only thoughts have marks, and those of another path keep theirs.
+  const marks = entry.piece.kind === "reasoning" && !entry.detached ? view.marks : entry.cache?.marks;
+  const { cache } = entry;
+  if (cache?.key === key && cache.marks === marks && cache.highlight === highlight) return cache.rows;
+  const rows = draw();
+  entry.cache = { key, marks, highlight, rows };
+  return rows;
 }

@@ -4,9 +4,10 @@
  */
 
 import { inert, inertLine } from "../../base/support/index.ts";
-import { formatDuration, type ReasoningBlock, reasoningLabel } from "../fragments/index.ts";
+import { liveThoughtFacts, type ReasoningBlock, reasoningLabel } from "../fragments/index.ts";
+import { markdownRows } from "./markdown-rows.ts";
 import { count, indent, type Rows, tail, textRows } from "./rows.ts";
-import { fit, markdownRows } from "./terminal-library.ts";
+import { fit } from "./terminal-library.ts";
 import { growingRows, type View } from "./view-state.ts";
 
 const MARGIN = "  ";
@@ -17,29 +18,44 @@ export function reasoningRows(block: ReasoningBlock, width: number, view: View):
   const open = view.reasoningOpen && block.parts.length > 0;
   const sign = open ? "▾" : "▸";
   if (!block.generating) {
-    const label = fitted(`${sign} ${inertLine(reasoningLabel(block), 300)}`, width, view);
+    const label = labelRows(
+      `${sign} ${inertLine(reasoningLabel(block), 300)}`,
+      unsentOf(block, view),
+      width,
+      view,
+    );
     return open ? [...label, ...indent(allParts(block, width - MARGIN.length, view), MARGIN)] : label;
   }
-  const time = elapsed(view.now - view.since(block.id));
-  const part = block.parts.length > 1 ? `part ${block.parts.length}` : "";
-  const facts = [time, part].filter((fact) => fact !== "").join(" · ");
+  const facts = liveThoughtFacts(block, view.now - view.since(block.id));
   const title = withDots(inertLine(reasoningLabel(block), MAX_TITLE));
-  const label = fitted(`${sign} ${title}${facts === "" ? "" : ` ${facts}`}`, width, view);
+  const label = labelRows(`${sign} ${title}${facts === "" ? "" : ` ${facts}`}`, undefined, width, view);
   return open ? [...label, ...indent(partsSoFar(block, width - MARGIN.length, view), MARGIN)] : label;
 }
 
-/** Wraps a label to at most three rows; a longer one is cut to one row. */
-function fitted(label: string, width: number, view: View): Rows {
-  const rows = textRows(label, width);
-  return rows.length <= 3 ? rows.map((row) => view.style.dim(row)) : [view.style.dim(fit(label, width))];
+/** What makes the thought stay behind, if it does. */
+function unsentOf(block: ReasoningBlock, { marks }: View): string | undefined {
+  const unsent = marks.of(block);
+  return unsent === undefined ? undefined : inertLine(unsent.words, 300);
+}
+
+const NOT_SENT = "Not sent";
+
+/** Wraps a label to at most three rows; a longer one is cut to one row. The mark stands out. */
+function labelRows(label: string, unsent: string | undefined, width: number, { style }: View): Rows {
+  const marked = unsent === undefined ? label : `${label} · ${NOT_SENT} · ${unsent}`;
+  const wrapped = textRows(marked, width);
+  const rows = wrapped.length <= 3 ? wrapped : [fit(marked, width)];
+  const at = unsent === undefined ? -1 : rows.findIndex((row) => row.includes(NOT_SENT));
+  return rows.map((row, index) => {
+    if (index !== at) return style.dim(row);
+    const begin = row.indexOf(NOT_SENT);
+    const [before, behind] = [row.slice(0, begin), row.slice(begin + NOT_SENT.length)];
+    return `${style.dim(before)}${style.warn(NOT_SENT)}${style.dim(behind)}`;
+  });
 }
 
 function withDots(title: string): string {
   return title.endsWith("…") ? title : `${title}…`;
-}
-
-function elapsed(ms: number): string {
-  return ms < 1000 ? "" : formatDuration(ms);
 }
 
 function partsSoFar(block: ReasoningBlock, width: number, view: View): Rows {
@@ -63,5 +79,5 @@ function allParts(block: ReasoningBlock, width: number, view: View): Rows {
 }
 
 function bodyRows(text: string, width: number, view: View): Rows {
-  return markdownRows(inert(text), width, view.style).map((row) => view.style.dim(row));
+  return markdownRows(inert(text), width, view).map((row) => view.style.dim(row));
 }

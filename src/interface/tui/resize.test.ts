@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { runs, timeoutFor } from "../../../test/support/runs.ts";
-import type { Block } from "../fragments/index.ts";
+import { type Block, NO_MARKS } from "../fragments/index.ts";
 import { footer } from "./footer.ts";
 import { Painter } from "./painter.ts";
 import { statusRows } from "./status-line.ts";
@@ -58,6 +58,7 @@ class Run {
       },
       style,
       now: () => 0,
+      marks: () => NO_MARKS,
       blocks: () => this.#blocks(),
       busy: () => false,
       footer: (width, height) =>
@@ -175,6 +176,14 @@ function answerOf(shape: readonly ("long" | "short" | "list" | "fence")[]): stri
     .join("\n\n");
 }
 
+function tableOf(rows: number): string {
+  const cells = Array.from(
+    { length: rows },
+    (_, at) => `| w${2 * at + 1}. | ${"x".repeat(at)} w${2 * at + 2}. |`,
+  );
+  return ["| a | b |", "|---|--:|", ...cells].join("\n");
+}
+
 /** Ignores spaces, because a word that was half written when its row left the window continues in the next row. */
 const numbersIn = (text: string): readonly number[] =>
   [...text.replaceAll(/\s/g, "").matchAll(/w(\d+)\./g)].map(([, n]) => Number(n));
@@ -184,6 +193,35 @@ const size = fc.record({
   columns: fc.integer({ min: 20, max: 120 }),
   rows: fc.integer({ min: 18, max: 50 }),
 });
+
+const changes = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    sizes: fc.array(size, { minLength: 1, maxLength: 4 }),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+/** Writes the answer in small pieces, with the changes in between, to its end. */
+async function written(
+  run: Run,
+  answer: string,
+  between: readonly { readonly at: number; readonly sizes: readonly Size[] }[],
+): Promise<void> {
+  const write = async (until: number): Promise<void> => {
+    run.text = answer.slice(0, Math.min(until, run.text.length + 37));
+    await run.draw();
+  };
+  for (const { at, sizes } of between.toSorted((a, b) => a.at - b.at)) {
+    const until = Math.floor(at * answer.length);
+    while (run.text.length < until) await write(until);
+    await run.resize(sizes, () => write(answer.length));
+  }
+  while (run.text.length < answer.length) await write(answer.length);
+  run.generating = false;
+  await run.draw();
+  await run.end();
+}
 
 const RUNS = 30;
 
@@ -195,36 +233,34 @@ test(
       fc.asyncProperty(
         shapes,
         size,
-        fc.array(
-          fc.record({
-            at: fc.double({ min: 0, max: 1, noNaN: true }),
-            sizes: fc.array(size, { minLength: 1, maxLength: 4 }),
-          }),
-          { minLength: 1, maxLength: 4 },
-        ),
+        changes,
         fc.string({ maxLength: 15, unit: "grapheme-ascii" }),
-        async (shape, first, changes, draft) => {
+        async (shape, first, between, draft) => {
           const answer = answerOf(shape);
           const run = new Run(first.columns, first.rows);
           run.draft = draft.trim();
-          const points = changes.toSorted((a, b) => a.at - b.at);
-          const write = async (until: number): Promise<void> => {
-            run.text = answer.slice(0, Math.min(until, run.text.length + 37));
-            await run.draw();
-          };
-          for (const { at, sizes } of points) {
-            const until = Math.floor(at * answer.length);
-            while (run.text.length < until) await write(until);
-            await run.resize(sizes, () => write(answer.length));
-          }
-          while (run.text.length < answer.length) await write(answer.length);
-          run.generating = false;
-          await run.draw();
-          await run.end();
+          await written(run, answer, between);
           expect(numbersIn(run.everything)).toEqual(numbersIn(answer));
           expect(run.everything).not.toMatch(/❯|● Working|gpt-5/); // the footer is gone too
         },
       ),
+      runs(RUNS),
+    );
+  },
+);
+
+test(
+  "after any resizes in the middle of it, a table is shown whole at the end",
+  { timeout: timeoutFor(RUNS) },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 60 }), size, changes, async (rows, first, between) => {
+        const run = new Run(first.columns, first.rows);
+        await written(run, `Here it is, w0.\n\n${tableOf(rows)}`, between);
+        const [begin, ...numbers] = numbersIn(run.everything);
+        expect(begin).toBe(0);
+        expect(numbers.slice(-2 * rows)).toEqual(Array.from({ length: 2 * rows }, (_, at) => at + 1));
+      }),
       runs(RUNS),
     );
   },

@@ -18,6 +18,33 @@ export function sealed(row: string, width: number): string {
   return fit(safe.join(""), width);
 }
 
+const STYLE_ENDS: Readonly<Record<string, number>> = {
+  1: 22,
+  2: 22,
+  3: 23,
+  4: 24,
+  9: 29,
+  31: 39,
+  32: 39,
+  33: 39,
+  36: 39,
+};
+
+/** Ends the styles that are still open where a row was cut, so that they do not reach what stands beside it. */
+export function closedStyles(row: string): string {
+  const open = new Set<number>();
+  for (const [at, part] of row.split(STYLES).entries()) {
+    if (at % 2 === 0) continue;
+    for (const code of part.slice(2, -1).split(";")) {
+      const end = STYLE_ENDS[code];
+      if (end !== undefined) open.add(end);
+      else if (code === "0" || code === "") open.clear();
+      else open.delete(Number(code));
+    }
+  }
+  return row + [...open].map((code) => `\u001B[${code}m`).join("");
+}
+
 /** Spaces and frames, which depend on the width and are not part of the text. */
 const DRAWN = /[\s\u2500-\u257F]/u;
 

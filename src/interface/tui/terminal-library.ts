@@ -1,5 +1,5 @@
 /**
- * Wraps pi-tui: widths, wrapping, Markdown, keys. Only this file and `line-editor.ts` import the library. Its screen is
+ * Wraps pi-tui: widths, wrapping, keys. Only this file and `line-editor.ts` import the library. Its screen is
  * not used, because it clears the scrollback when the width changes (docs/adr/0011).
  *
  * All text passed in must already be inert: the library measures control bytes and passes them on unchanged.
@@ -7,7 +7,6 @@
 
 import {
   type KeyId,
-  Markdown,
   matchesKey,
   setCapabilities,
   setKittyProtocolActive,
@@ -17,9 +16,6 @@ import {
   wrapTextWithAnsi,
 } from "@earendil-works/pi-tui";
 
-import type { Style } from "./style.ts";
-
-// Links show their target as text; only text and styles are ever sent.
 setCapabilities({ images: null, trueColor: false, hyperlinks: false });
 
 /** Returns the width in columns, without styles. */
@@ -38,28 +34,8 @@ export function fit(text: string, width: number, sign = "…"): string {
   return visibleWidth(text) <= width ? text : truncateToWidth(text, width, sign);
 }
 
-export function markdownRows(text: string, width: number, style: Style): readonly string[] {
-  const theme = {
-    heading: style.accent,
-    link: style.accent,
-    linkUrl: style.dim,
-    code: style.accent,
-    codeBlock: style.accent,
-    codeBlockBorder: style.dim,
-    quote: style.italic,
-    quoteBorder: style.dim,
-    hr: style.dim,
-    listBullet: style.accent,
-    bold: style.bold,
-    italic: style.italic,
-    strikethrough: style.strike,
-    underline: style.underline,
-  };
-  return new Markdown(spaced(text), 0, 0, theme).render(Math.max(1, width)).map((row) => row.trimEnd());
-}
-
 /** Replaces tabs, whose width depends on the column, with spaces. */
-function spaced(text: string): string {
+export function spaced(text: string): string {
   return text.replaceAll("\t", "    ");
 }
 

@@ -1,105 +1,77 @@
 /** Draws a call and its result: one row when folded, the exact arguments and the result when unfolded. */
 
-import type { ToolStatus } from "../../base/events/index.ts";
 import { inert, inertLine, isObject, stringOf, tryParseJson } from "../../base/support/index.ts";
-import { type BlockElicitation, formatDuration, type ToolBlock, toolLabel } from "../fragments/index.ts";
+import {
+  type BlockElicitation,
+  exitCode,
+  formatDuration,
+  type ToolBlock,
+  type ToolOutcome,
+  toolTitle,
+  waitedLabel,
+  workedMs,
+} from "../fragments/index.ts";
 import { count, head, indent, type Rows, tail, textRows } from "./rows.ts";
-import type { Paint, Style } from "./style.ts";
-import { fit } from "./terminal-library.ts";
+import type { Style } from "./style.ts";
+import { fit, widthOf } from "./terminal-library.ts";
 import { growingRows, type View } from "./view-state.ts";
 
 const MARGIN = "    ";
+const MIN_TITLE = 8;
 
 export function toolRows(block: ToolBlock, width: number, view: View): Rows {
   const { style } = view;
-  const [sign, paint] = signOf(block, view);
-  const name = inertLine(toolLabel(block), 60);
-  const tailText = tailOf(factsOf(block, view), width - 2 - name.length);
-  const space = width - 2 - tailText.length;
-  const title = fit(`${name} ${summaryOf(block)}`.trim(), Math.max(8, space));
-  const row = fit(`${paint(sign)} ${title}${style.dim(tailText)}`, width);
+  const { verb, subject, facts, outcome } = toolTitle(block);
+  const [sign, paint] = SIGNS[outcome];
+  const tailText = tailOf(
+    [...facts, ...timesOf(block, outcome, view)],
+    width - 2 - Math.max(MIN_TITLE, widthOf(verb)),
+  );
+  const space = width - 2 - widthOf(tailText);
+  const title = fit(`${inert(verb)} ${inert(subject)}`.trim(), Math.max(MIN_TITLE, space));
+  const end = outcome === "failed" ? style.bad(tailText) : style.dim(tailText);
+  const row = fit(`${style[paint](sign)} ${title}${end}`, width);
   const below = view.toolsOpen ? detailRows : worthSeeing;
   return [row, ...indent(below(block, width - MARGIN.length, view), MARGIN)];
 }
 
-function signOf(block: ToolBlock, { style }: View): readonly [string, Paint] {
-  if (block.result !== undefined) {
-    const [sign, paint] = RESULT_SIGNS[block.result.status];
-    return [sign, style[paint]];
-  }
-  if (block.permission?.question !== undefined || asksNow(block)) return ["?", style.warn];
-  return [block.generating ? "▸" : "·", style.accent];
-}
-
-const RESULT_SIGNS: Readonly<Record<ToolStatus, readonly [sign: string, paint: keyof Style]>> = {
+const SIGNS: Readonly<Record<ToolOutcome, readonly [sign: string, paint: keyof Style]>> = {
+  writing: ["▸", "accent"],
+  running: ["▸", "accent"],
+  asks: ["?", "warn"],
   ok: ["✓", "good"],
-  error: ["✗", "bad"],
+  failed: ["✗", "bad"],
   denied: ["✗", "warn"],
-  timeout: ["✗", "bad"],
-  cancelled: ["■", "warn"],
-  not_executed: ["·", "dim"],
-  outcome_unknown: ["?", "warn"],
+  stopped: ["■", "warn"],
+  not_run: ["·", "dim"],
+  unknown: ["?", "warn"],
 };
 
-/** The labels of calls that did not succeed. */
-export const TOOL_STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
-  error: "failed",
-  denied: "denied",
-  timeout: "timed out",
-  cancelled: "stopped",
-  not_executed: "not executed",
-  outcome_unknown: "outcome unknown",
-};
-
-function asksNow({ elicitations }: ToolBlock): boolean {
-  return elicitations?.some(({ waits }) => waits) === true;
-}
-
-/** Shows facts from the most to the least important, and leaves out those that do not fit next to the tool's name. */
+/** Shows facts from the most to the least important, and leaves out those that do not fit next to the verb. */
 function tailOf(facts: readonly string[], room: number): string {
   const tails = facts.map((_, at) => ` · ${facts.slice(0, facts.length - at).join(" · ")}`);
-  return tails.find((one) => one.length <= room) ?? "";
+  return tails.find((one) => widthOf(one) <= room) ?? "";
 }
 
-function factsOf(block: ToolBlock, view: View): readonly string[] {
-  const { result } = block;
-  const question = block.permission?.question;
+/** How long it took, or what it is doing now. */
+function timesOf(block: ToolBlock, outcome: ToolOutcome, view: View): readonly string[] {
+  const { result, permission } = block;
   if (result !== undefined) {
-    const lines = result.text === "" ? 0 : result.text.trimEnd().split("\n").length;
-    return [
-      TOOL_STATUS_WORDS[result.status],
-      result.durationMs === undefined ? undefined : durationOf(result.durationMs),
-      lines > 1 ? count(lines, "line") : undefined,
-      result.images === undefined ? undefined : count(result.images.length, "image"),
-      ...(result.sessions ?? []).map((id) => `session ${inertLine(id, 64)}`),
-    ].filter((fact) => fact !== undefined);
+    const worked = workedMs(block);
+    return worked === undefined ? [] : [formatDuration(worked)];
   }
-  if (question !== undefined) return [question.waits ? "waits for your answer" : "/resume to answer"];
-  if (asksNow(block)) return ["waits for your answer"];
+  if (outcome === "asks") {
+    if (permission?.question?.waits === false) return ["/resume to answer"];
+    const waited = view.now - view.since(`${block.id}?${block.askedAt ?? ""}`);
+    return ["waits for your answer", ...(waited < 1000 ? [] : [waitedLabel(waited)])];
+  }
   if (block.cut) return ["interrupted"];
-  if (!block.generating) return [];
-  const ms = view.now - view.since(block.id);
-  if (block.callId === undefined) return ["being written"];
+  if (outcome === "unknown") return ["no result"];
+  if (outcome === "writing") return block.generating ? ["being written"] : [];
+  if (outcome !== "running") return [];
+  // Counted from the moment it was first seen running, so without the wait for permission.
+  const ms = view.now - view.since(`${block.id}!`) - block.pausedMs;
   return [ms < 1000 ? "running" : `running ${formatDuration(ms)}`];
-}
-
-function durationOf(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : formatDuration(ms);
-}
-
-/** Returns the most telling argument, or all of them. */
-function summaryOf(block: ToolBlock): string {
-  const parsed = tryParseJson(block.arguments);
-  if (!isObject(parsed)) return inertLine(block.arguments, 200);
-  const names = Object.keys(parsed);
-  const telling = ["path", "command", "pattern", "query", "url"].find(
-    (name) => stringOf(parsed[name]) !== undefined,
-  );
-  if (telling !== undefined) {
-    const more = names.length > 1 ? ` (+${names.length - 1})` : "";
-    return inertLine(stringOf(parsed[telling]) ?? "", 200) + more;
-  }
-  return names.length === 0 ? "" : inertLine(block.arguments, 200);
 }
 
 /** Shows, even when folded, the current progress, why a call failed, and what the tool says to the person. */
@@ -109,12 +81,16 @@ function worthSeeing(block: ToolBlock, width: number, view: View): Rows {
     const last = progress.trimEnd().split("\n").at(-1) ?? "";
     return last === "" ? [] : [view.style.dim(fit(inertLine(last, 500), width))];
   }
-  const told = result.status === "ok" ? "" : result.text;
+  const told = toolTitle(block).outcome === "ok" ? "" : result.text;
   const lines = [told, result.forPerson ?? ""].filter((text) => text !== "");
   if (lines.length === 0) return [];
-  return head(textRows(lines.join("\n"), width), 3, (more) => `… ${count(more, "more row")}`).map((row) =>
-    view.style.dim(row),
-  );
+  const rows = textRows(lines.join("\n"), width);
+  // A command says at its end why it failed.
+  const shown =
+    exitCode(block) === undefined
+      ? head(rows, 3, (more) => `… ${count(more, "more row")}`)
+      : tail(rows, 3, (hidden) => `… ${count(hidden, "row")} above`);
+  return shown.map((row) => view.style.dim(row));
 }
 
 /** The number of rows that fit on the screen with the rest; a longer block could not be folded again. */

@@ -7,10 +7,12 @@
 import { turnEnding } from "../../../base/api/index.ts";
 import {
   type Block,
+  exitCode,
   formatDuration,
   reasoningLabel,
   type ToolBlock,
   toolLabel,
+  workedMs,
 } from "../../fragments/index.ts";
 import { inert, inertLine } from "../inert-text.ts";
 import { answerHtml, escapeHtml } from "./answer-html.ts";
@@ -116,8 +118,11 @@ function blockHtml(block: Block): string {
 
 function toolHtml(block: ToolBlock): string {
   const { arguments: given, result } = block;
-  const took = result?.durationMs === undefined ? "" : `, ${formatDuration(result.durationMs)}`;
-  const summary = `Tool ${toolLabel(block)}: ${result?.status ?? "no result"}${took}`;
+  const worked = workedMs(block);
+  const took = worked === undefined ? "" : `, ${formatDuration(worked)}`;
+  const code = exitCode(block) ?? 0;
+  const outcome = code === 0 ? (result?.status ?? "no result") : `exit ${code}`;
+  const summary = `Tool ${toolLabel(block)}: ${outcome}${took}`;
   const output = result === undefined ? "" : `<h2>Result</h2><pre>${text(result.text)}</pre>`;
   const person =
     result?.forPerson === undefined
