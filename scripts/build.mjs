@@ -29,7 +29,7 @@ writeFileSync("dist/THIRD_PARTY_NOTICES", notices(bundles));
 /** The licences of all packages inside the bundles. */
 function notices(metas) {
   // Vite does not list what it bundled, so the page's packages are named here.
-  const packages = new Set(["dompurify", "marked", "preact", "yaml"]);
+  const packages = new Set(["highlight.js", "marked", "preact", "yaml"]);
   for (const input of metas.flatMap(({ inputs }) => Object.keys(inputs))) {
     const parts = input.split(sep);
     const at = parts.lastIndexOf("node_modules");

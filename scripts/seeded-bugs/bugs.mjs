@@ -187,9 +187,9 @@ export const bugs = [
   },
   {
     what: "a model's text becomes HTML of the page",
-    file: "src/interface/web/markdown.ts",
-    find: "  return purifier.sanitize(html, {",
-    replace: "  if (html.length >= 0) return html;\n  return purifier.sanitize(html, {",
+    file: "src/interface/web/conversation/markdown-view.tsx",
+    find: '      return <p class="plain">{withTags([token], depth)}</p>;',
+    replace: "      return <div dangerouslySetInnerHTML={{ __html: token.raw }} />;",
     tests: ["test/browser/untrusted-text.test.ts"],
   },
   {

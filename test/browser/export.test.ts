@@ -10,7 +10,7 @@ import { memoryStore, openai } from "../../src/index.ts";
 import { sessionDownload } from "../../src/interface/cli/export/session-download.ts";
 import { parseBundle } from "../../src/runtime/log/index.ts";
 import { KEY, say as answer, think } from "../contracts/session-fixture.ts";
-import { begin, describePage, openPage, realPage, say } from "./page-fixture.ts";
+import { begin, describePage, openPage, realPage } from "./page-fixture.ts";
 
 const real = realPage();
 
@@ -29,14 +29,13 @@ describePage(real, "the page", () => {
       server: { exportSession: sessionDownload() },
       script: [{ output: [think("Counting the stars"), answer("There are **many**.")] }],
     });
-    await page.getByRole("button", { name: "New session" }).click();
-    const open = page.getByRole("button", { name: "Export" });
-    await open.waitFor();
-    expect(await open.isDisabled()).toBe(true); // no messages yet
-    await say(page, "How many?");
-    await page.locator(".turn-line").waitFor();
-
-    await open.click();
+    await begin(page, "How many?");
+    await page.locator(".turn-end").waitFor();
+    const open = async (): Promise<void> => {
+      await page.getByRole("button", { name: /^More/ }).click();
+      await page.getByRole("menuitem", { name: "Export" }).click();
+    };
+    await open();
     const panel = page.getByRole("group", { name: "Export this session" });
     const format = panel.getByLabel("Format");
     await expect.poll(() => format.evaluate((box) => box.ownerDocument.activeElement === box)).toBe(true);
@@ -46,21 +45,21 @@ describePage(real, "the page", () => {
     await (await remote.open({ id: session?.id ?? "" })).rename("Stars");
     await page.getByRole("heading", { name: "Stars" }).waitFor();
     expect(
-      await panel.getByLabel("include reasoning").evaluate((box) => box.ownerDocument.activeElement === box),
+      await panel.getByLabel("include thoughts").evaluate((box) => box.ownerDocument.activeElement === box),
     ).toBe(true);
 
     const markdown = await download(page);
     expect(markdown.name).toMatch(/\.md$/);
     expect(markdown.text).toContain("There are **many**.");
     expect(markdown.text).toContain("Counting the stars");
-    await open.click();
+    await open();
     await panel.getByLabel("Format").selectOption("html");
-    await panel.getByLabel("include reasoning").uncheck();
+    await panel.getByLabel("include thoughts").uncheck();
     const html = await download(page);
     expect([html.name.endsWith(".html"), html.text.includes("many"), html.text.includes("Counting")]).toEqual(
       [true, true, false],
     );
-    await open.click();
+    await open();
     await panel.getByLabel("Format").selectOption("jsonl");
     const whole = await download(page);
     expect(parseBundle(Buffer.from(whole.text)).events.at(-1)?.type).toBe("title");
@@ -78,19 +77,20 @@ describePage(real, "the page", () => {
     });
     baseUrl = emulator.baseUrl;
     await begin(page, "Hello");
-    await page.locator(".turn-line").waitFor();
-    const effort = page.getByLabel("Effort");
+    await page.locator(".turn-end").waitFor();
+    const chip = page.getByRole("button", { name: /^Model/ });
+    const effort = page.getByLabel("Effort", { exact: true });
+    await chip.click();
     expect(await effort.inputValue()).toBe("");
     await effort.selectOption("off");
-    await expect.poll(() => effort.inputValue()).toBe("off");
+    await expect.poll(() => chip.innerText()).toMatch(/emu-reasoner\s+off/);
+    await chip.click();
     expect(await effort.locator("option:checked").innerText()).toBe("off (no reasoning)");
-    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:off");
-
     await effort.selectOption("high");
-    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:high");
-    await page.getByLabel("Model").selectOption("openai/emu-reasoner:none");
+    await expect.poll(() => chip.innerText()).toMatch(/emu-reasoner\s+high/);
+    await chip.click();
+    await page.getByLabel("Model", { exact: true }).selectOption("openai/emu-reasoner:none");
     await page.getByRole("button", { name: /^Switch to/ }).click();
-    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:off");
-    await expect.poll(() => effort.inputValue()).toBe("off");
+    await expect.poll(() => chip.innerText()).toMatch(/emu-reasoner\s+off/);
   });
 });

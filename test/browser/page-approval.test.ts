@@ -35,7 +35,7 @@ describePage(real, "a question on the page", () => {
     await page.getByRole("button", { name: "Finish it" }).click();
     await prompt.waitFor();
     await other.getByRole("button", { name: "Allow once" }).click();
-    await page.locator("li.text").getByText("Sunny after all.").waitFor();
+    await page.locator(".text").getByText("Sunny after all.").waitFor();
     await expect.poll(() => prompt.count()).toBe(0);
     expect(await page.getByText("permission_not_pending").count()).toBe(0);
     expect(crash.effects()).toHaveLength(1);
@@ -58,9 +58,10 @@ describePage(real, "a question on the page", () => {
     const prompt = page.getByRole("group", { name: "Permission for run_command" });
     await prompt.getByText("run_command:echo one", { exact: true }).waitFor();
     expect(await prompt.getByRole("button").allInnerTexts()).toEqual([
-      "Deny (N)",
-      "Allow once (Y)",
-      "Allow for this session (A)",
+      "As JSON",
+      "Allow once\nY",
+      "Allow for this session\nA",
+      "Deny\nN",
     ]);
     const input = page.getByRole("textbox", { name: "Your message" });
     await input.pressSequentially("yan");
@@ -69,13 +70,13 @@ describePage(real, "a question on the page", () => {
     await input.fill("");
     await prompt.focus();
     await page.keyboard.press("a");
-    await page.locator("li.text").getByText("First.").waitFor();
+    await page.locator(".text").getByText("First.").waitFor();
     await page.getByText("allowed in this session: run_command:echo one").waitFor();
     await say(page, "Again");
     await prompt.getByText("run_command:echo two", { exact: true }).waitFor(); // only the other command is asked about
     await prompt.focus();
     await page.keyboard.press("n");
-    await page.locator("li.text").getByText("Second.").waitFor();
+    await page.locator(".text").getByText("Second.").waitFor();
     const [first] = await remote.list();
     const handle = await remote.open({ id: first?.id ?? "" });
     expect(handle.rules).toEqual([{ rule: "run_command:echo one", from: "session" }]);

@@ -52,7 +52,7 @@ describePage(real, "the question of a running tool on the page", () => {
   test("is a form with labels that the keyboard alone fills in, corrects and sends", async () => {
     const { page, got, group, errors } = await asked(form([NAME, COUNT, SIZE, EXTRAS, SURE, NOTE]));
     await group.waitFor();
-    expect(await page.getByRole("status").innerText()).toBe("people asks a question.");
+    expect(await page.getByRole("status").allInnerTexts()).toContain("people asks a question.");
     await group.getByLabel("Your name").focus();
     await page.keyboard.press("Enter");
     await group.getByRole("alert").filter({ hasText: "Your name needs a value" }).waitFor();
@@ -79,7 +79,7 @@ describePage(real, "the question of a running tool on the page", () => {
     expect(got).toEqual([]);
     await group.getByLabel("How many (optional)").fill("4");
     await page.keyboard.press("Enter");
-    await page.locator("li.text").getByText("After it.").waitFor();
+    await page.locator(".text").getByText("After it.").waitFor();
     expect(got).toEqual([
       { action: "accept", content: { name: "Ada Page", count: 4, size: "l", extras: ["s"], sure: true } },
     ]);
@@ -96,10 +96,10 @@ describePage(real, "the question of a running tool on the page", () => {
       .getByRole("group", { name: "Question of people" })
       .getByRole("button", { name: "Decline" })
       .click();
-    await page.locator("li.text").getByText("After it.").waitFor();
+    await page.locator(".text").getByText("After it.").waitFor();
     await expect.poll(() => group.count()).toBe(0);
     expect(got).toEqual([{ action: "decline" }]);
-    await page.locator("details.tool summary").click();
+    await page.locator(".row.tool summary").click();
     await page.getByText("people asked: Who are you? · declined").waitFor();
     expect(errors).toEqual([]);
   });
@@ -116,7 +116,7 @@ describePage(real, "the question of a running tool on the page", () => {
     expect(await link.getAttribute("href")).toBe("https://xn--exmple-4nf.com/login?to=%E2%80%AEgpj");
     expect(context.pages()).toHaveLength(1);
     await group.getByRole("button", { name: "I am done" }).click();
-    await page.locator("li.text").getByText("After it.").waitFor();
+    await page.locator(".text").getByText("After it.").waitFor();
     expect(got).toEqual([{ action: "accept", content: {} }]);
     expect(context.pages()).toHaveLength(1);
     expect([elsewhere, errors]).toEqual([[], []]);
@@ -132,7 +132,7 @@ describePage(real, "the question of a running tool on the page", () => {
     await group.getByText(String.raw`a\u{7}b`).waitFor();
     await group.getByLabel(String.raw`<img src=x onerror=alert(1)>\u{202E}`).fill("x");
     await group.getByRole("button", { name: "Send" }).click();
-    await page.locator("li.text").getByText("After it.").waitFor();
+    await page.locator(".text").getByText("After it.").waitFor();
     expect(JSON.stringify(got)).toBe('[{"action":"accept","content":{"__proto__":"x"}}]');
     expect([elsewhere, errors]).toEqual([[], []]);
   });
@@ -142,8 +142,8 @@ describePage(real, "the question of a running tool on the page", () => {
     ["a script as its address", address("javascript:alert(1)"), "is not an https one"],
   ])("is not shown because of %s, and a notice names the server", async (_what, request, why) => {
     const { page, got, group } = await asked(request);
-    await page.locator("li.text").getByText("After it.").waitFor();
-    await page.locator(".notice-line", { hasText: why }).waitFor();
+    await page.locator(".text").getByText("After it.").waitFor();
+    await page.locator(".note", { hasText: why }).waitFor();
     expect(await group.count()).toBe(0);
     expect(got).toEqual([{ action: "decline" }]);
   });
@@ -163,9 +163,9 @@ describePage(real, "the question of a running tool on the page", () => {
     const group = page.getByRole("group", { name: "Question of weather" });
     expect(await group.count()).toBe(0);
     await page.getByRole("button", { name: "Finish it" }).click();
-    await page.locator("li.text").getByText("Sunny after all.").waitFor();
+    await page.locator(".text").getByText("Sunny after all.").waitFor();
     expect(await group.count()).toBe(0);
-    await page.getByText("outcome_unknown").first().waitFor();
+    await page.getByText("outcome unknown").first().waitFor();
     expect(crash.effects()).toEqual([]);
     expect(errors).toEqual([]);
   });

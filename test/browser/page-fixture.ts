@@ -144,11 +144,10 @@ export async function say(page: Page, words: string): Promise<void> {
 
 /** What a user can read in the conversation, block by block; durations differ from run to run. */
 export async function blocksOn(page: Page): Promise<readonly string[]> {
-  const texts = await page.locator("ol.blocks > li").allInnerTexts();
+  const texts = await page.locator("[data-block]").allInnerTexts();
   return texts.map((text) =>
     text
-      .replaceAll(/\b(?:copy|fork)\n⋯/g, "")
-      .replaceAll(/(?:<1s|\d+s|\d+m(?: \d+s)?)/g, "Ns")
+      .replaceAll(/\d+h \d+m|\d+m \d+s|[\d.]+s\b|\d+ ms/g, "Ns")
       .replaceAll(/\s+/g, " ")
       .trim(),
   );

@@ -37,7 +37,7 @@ describePage(real, "the page", () => {
     writeFileSync(file, readFileSync(file, "utf8").replace(/"type":"settings"/, '"tyqe":"settings"'));
     await page.reload();
     await page.setViewportSize({ width: 500, height: 800 });
-    await page.getByRole("button", { name: "sessions", exact: true }).click();
+    await page.getByRole("button", { name: "Show sessions" }).click();
     await page.locator(".session", { hasText: "s1" }).click();
     const told = page.locator("main .problem");
     await told.waitFor(); // visible, not only in the document
@@ -50,7 +50,7 @@ describePage(real, "the page", () => {
       script: [{ output: [thought, { message: "Never said." }], faults: ["stall=after-event:12"] }],
     });
     await begin(page, "Think");
-    const block = page.locator("li.reasoning details");
+    const block = page.locator(".row.reasoning details");
     await expect.poll(() => block.locator("summary").innerText()).toMatch(/Reading the log|Deciding/);
     await expect.poll(() => page.title()).toMatch(/^● Think/);
     await block.locator("summary").click();
@@ -58,23 +58,23 @@ describePage(real, "the page", () => {
     await block.locator("summary").click();
     await expect.poll(() => block.getAttribute("open")).toBeNull();
     // Folding is up to the reader; generation continues.
-    expect(await page.locator("li.reasoning .dot").count()).toBe(1);
+    expect(await page.locator(".row.reasoning.is-live").count()).toBe(1);
     const motion = (): Promise<unknown> =>
-      page.evaluate('getComputedStyle(document.querySelector(".dot")).animationName');
-    expect(await motion()).toBe("pulse");
+      page.evaluate('getComputedStyle(document.querySelector(".node.live .dot"), "::after").animationName');
+    expect(await motion()).toBe("ring");
     await page.emulateMedia({ reducedMotion: "reduce" });
     expect(await motion()).toBe("none");
     await block.locator("summary").click();
     const [first] = await remote.list();
-    await page.getByRole("button", { name: "New", exact: true }).click();
-    await page.getByText("Nothing here yet").waitFor();
+    await page.getByRole("button", { name: "New session" }).click();
+    await page.getByText("What are we looking at?").waitFor();
     await page.locator(".session", { hasText: "Think" }).click();
     await expect.poll(() => page.url()).toContain(first?.id);
     await expect.poll(() => block.getAttribute("open")).not.toBeNull();
     const composer = page.getByRole("textbox", { name: "Your message" });
     await expect.poll(() => composer.evaluate((box) => box.ownerDocument.activeElement === box)).toBe(true);
     await page.keyboard.press("Escape"); // the input has the focus, and Esc stops the turn
-    await page.locator(".turn-line.cancelled").waitFor();
+    await page.locator(".turn-end.cancelled").waitFor();
     await expect.poll(() => page.title()).toMatch(/^Think/);
   });
 
@@ -90,7 +90,7 @@ describePage(real, "the page", () => {
     await prompt.waitFor();
     const other = await opened.tab();
     await other.getByRole("button", { name: "Allow once" }).click();
-    await page.locator("li.text").getByText("written", { exact: true }).waitFor();
+    await page.locator(".text").getByText("written", { exact: true }).waitFor();
     await expect.poll(() => prompt.count()).toBe(0);
     await sameInAll(page, other);
   });
@@ -104,19 +104,19 @@ describePage(real, "the page", () => {
     line.leadTo(server.port);
     await page.goto(`http://127.0.0.1:${line.port}/`);
     await begin(page, "First");
-    await page.locator("li.text").getByText("One").waitFor();
+    await page.locator(".text").getByText("One").waitFor();
     line.cut();
-    await page.getByText("Connection lost").waitFor();
+    await page.getByText("The server is away").waitFor();
     const handle = await remote.open({ id: page.url().split("/s/")[1] ?? "" });
     await handle.send("Second").result();
     await handle.close();
     expect(await page.getByText("Two").count()).toBe(0);
     line.mend();
-    await page.locator("li.text").getByText("Two").waitFor();
-    await expect.poll(() => page.getByText("Connection lost").count()).toBe(0);
+    await page.locator(".text").getByText("Two").waitFor();
+    await expect.poll(() => page.getByText("The server is away").count()).toBe(0);
     await say(page, "Third");
-    await page.locator("li.text").getByText("Three").waitFor();
-    await page.locator(".turn-line").nth(2).waitFor();
+    await page.locator(".text").getByText("Three").waitFor();
+    await page.locator(".turn-end").nth(2).waitFor();
     const before = await blocksOn(page);
     await page.reload();
     await expect.poll(() => blocksOn(page)).toEqual(before);
@@ -126,23 +126,34 @@ describePage(real, "the page", () => {
     const { page } = await openPage(real, {
       script: [{ output: [{ reasoning: [] }, answer("One")] }, { output: [answer("Two")] }],
       server: {
-        info: { models: ["test/emu-reasoner-mini"] },
+        info: { models: ["test/emu-reasoner", "test/emu-reasoner-mini"] },
         costOf: (origin, usage) => (origin.model === "emu-reasoner" ? 0.5 : usage.inputTokens > 0 ? 0.25 : 0),
       },
     });
     await begin(page, "First");
-    await page.locator(".turn-line").waitFor();
-    const summary = page.locator("li.reasoning summary");
-    expect(await summary.innerText()).toMatch(/^Thought for .* · no summary/);
-    await expect.poll(() => page.locator(".usage").innerText()).toContain("$0.500");
-    await page.getByLabel("Model").selectOption("test/emu-reasoner-mini");
-    await page.getByText(/1 reasoning item stays in the log/).waitFor();
+    await page.locator(".turn-end").waitFor();
+    const summary = page.locator(".row.reasoning summary");
+    expect(await summary.innerText()).toMatch(/^Thought for [^]*no summary/);
+    const usage = page.getByRole("button", { name: /^Usage/ });
+    await usage.click();
+    await page.getByRole("dialog").getByText("$0.500").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /^Model/ }).click();
+    await page.getByLabel("Model", { exact: true }).selectOption("test/emu-reasoner-mini");
+    await page.getByText(/1 stays in the log/).waitFor();
     await page.getByRole("button", { name: /^Switch to/ }).click();
     await say(page, "Second");
-    await page.locator("li.text").getByText("Two").waitFor();
-    await expect.poll(() => summary.innerText()).toContain("kept for emu-reasoner, not sent");
-    await expect.poll(() => page.locator(".session-facts").innerText()).toContain("$0.750");
-    await expect.poll(() => page.locator(".usage").innerText()).toContain("$0.750");
+    await page.locator(".text").getByText("Two").waitFor();
+    await expect.poll(() => summary.innerText()).toMatch(/Not sent · made by emu-reasoner/);
+    await usage.click();
+    await page.getByRole("dialog").getByText("$0.750").waitFor();
+    await page.keyboard.press("Escape");
+    // Back with the model that made it, nothing is kept back.
+    await page.getByRole("button", { name: /^Model/ }).click();
+    await page.getByLabel("Model", { exact: true }).selectOption("test/emu-reasoner");
+    await page.getByRole("button", { name: /^Switch to/ }).click();
+    await page.getByText("Next request: 1 of 1 thought goes along").waitFor();
+    await expect.poll(() => page.locator(".is-unsent").count()).toBe(0);
   });
 
   test("an address leads to an event; a block can be copied, forked after, edited and gone back to; a session can be deleted", async () => {
@@ -152,35 +163,37 @@ describePage(real, "the page", () => {
     const { page, context } = opened;
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await begin(page, "First");
-    await page.locator(".turn-line").waitFor();
-    await page.getByRole("button", { name: "Copy this text block" }).click();
+    await page.locator(".turn-end").waitFor();
+    await page.getByRole("button", { name: "Copy the answer" }).click();
     await page.getByText("copied", { exact: true }).waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe("**One**");
-    await page.getByRole("button", { name: "Inspect this text block" }).click();
+    await page.locator(".row.reasoning").hover();
+    await page.getByRole("button", { name: "Inspect this thought" }).click();
     await expect.poll(() => page.url()).toMatch(/#\d+$/);
     const other = await opened.tab();
-    await other.locator("li.text.selected").waitFor();
+    await other.locator(".row.reasoning.selected").waitFor();
     await other.close();
 
-    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Edit this message" }).click();
     await page.getByRole("textbox", { name: "Edited message" }).fill("Otherwise");
-    await page.getByRole("button", { name: "Send on a new branch" }).click();
-    await page.locator("li.text").getByText("Two").waitFor();
-    await expect.poll(() => page.locator("li.text").count()).toBe(1);
-    await page.getByRole("tab", { name: "events" }).click();
-    await page.getByRole("button", { name: /assistant_message · on an abandoned branch/ }).click();
-    await page.getByRole("button", { name: "Switch to this branch" }).click();
-    await page.locator("li.text").getByText("One").waitFor();
+    await page.getByRole("button", { name: "Send as version 2" }).click();
+    await page.locator(".text").getByText("Two").waitFor();
+    await expect.poll(() => page.locator(".text").count()).toBe(1);
+    await page.getByRole("button", { name: "Version 1 of the message" }).click();
+    await page.locator(".text").getByText("One").waitFor();
 
     const first = page.url().replace(/#.*/, "");
     await page.getByRole("button", { name: "Fork the session here" }).click();
     await expect.poll(() => page.url()).not.toContain(first);
-    await page.locator("li.text").getByText("One").waitFor();
-    await page.getByRole("button", { name: "Delete" }).click();
+    await page.locator(".text").getByText("One").waitFor();
+    const more = page.getByRole("button", { name: /^More/ });
+    await more.click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Keep it" }).click();
-    await page.getByRole("button", { name: "Delete" }).click();
+    await more.click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete permanently" }).click();
-    await page.getByRole("button", { name: "New session" }).waitFor();
+    await page.getByText("What are we looking at?").waitFor();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     expect(opened.errors).toEqual([]);
   });

@@ -20,13 +20,13 @@ describePage(real, "the page", () => {
     });
     await begin(page, "Find out");
     await page.getByText("Done.").waitFor();
-    await page.locator("li.tool details summary").click();
-    const link = page.locator("li.tool a", { hasText: "session sub_" });
+    await page.locator(".row.tool details summary").click();
+    const link = page.locator(".row.tool a", { hasText: "session sub_" });
     const id = (await link.innerText()).replace("session ", "");
     await link.click();
     await page.getByText(/a sub-agent of session \S+, called by its event \d+/).waitFor();
     expect(page.url()).toContain(`/s/${id}`);
-    expect(await page.locator(".session-facts", { hasText: "sub-agent of" }).count()).toBe(1);
+    expect(await page.locator('.session[title*="sub-agent of"]').count()).toBe(1);
     expect((await remote.list()).find((one) => one.id === id)?.subAgentOf).toBeDefined();
     expect(errors).toEqual([]);
   });

@@ -21,20 +21,21 @@ describePage(real, "the page", () => {
       script: [{ output: [thought, { message: "**Hello** from [here](https://example.test/x)." }] }],
     });
     await begin(page, "Hi there");
-    const block = page.locator("li.reasoning details");
+    const block = page.locator(".row.reasoning details");
     await expect
-      .poll(() => block.locator("summary").innerText())
-      .toMatch(/^Thought for .* · 2 parts · \d+ tokens$/);
+      .poll(async () => (await block.locator("summary").innerText()).replaceAll("\n", " "))
+      .toMatch(/^Thought for .* 2 parts · \d+ tokens$/);
     expect(await block.getAttribute("open")).toBeNull();
     await block.locator("summary").click();
     await expect.poll(() => block.innerText()).toContain("I answer now.");
     await block.locator("summary").click();
     await expect.poll(() => block.getAttribute("open")).toBeNull();
-    expect(await page.locator("li.text strong").innerText()).toBe("Hello");
-    const link = page.locator("li.text a");
+    expect(await page.locator(".text strong").innerText()).toBe("Hello");
+    const link = page.locator(".text a");
     expect(await link.getAttribute("rel")).toContain("noopener");
     expect(await link.innerText()).toContain("https://example.test/x");
     await page.getByText(/1 step/).waitFor();
+    await page.getByText("Next request: 1 of 1 thought goes along").waitFor();
     const before = await blocksOn(page);
     await page.reload();
     await expect.poll(() => blocksOn(page)).toEqual(before);
@@ -48,24 +49,21 @@ describePage(real, "the page", () => {
     });
     const { page } = opened;
     await begin(page, "Think");
-    const summary = page.locator("li.reasoning summary");
+    const summary = page.locator(".row.reasoning summary");
     await expect.poll(() => summary.innerText()).toMatch(/Reading the log|Deciding/);
-    await page.locator("li.reasoning .dot").waitFor();
+    await page.locator(".row.reasoning.is-live").waitFor();
     await summary.click();
-    await expect.poll(() => page.locator("li.reasoning details").innerText()).toMatch(/It is|I answer/);
+    await expect.poll(() => page.locator(".row.reasoning details").innerText()).toMatch(/It is|I answer/);
     await accessible(page);
     await page.reload();
-    await page.locator("li.reasoning .dot").waitFor();
+    await page.locator(".row.reasoning.is-live").waitFor();
     const other = await opened.tab();
-    await other.locator("li.reasoning .dot").waitFor();
+    await other.locator(".row.reasoning.is-live").waitFor();
     await sameInAll(page, other);
     await page.getByRole("button", { name: "Stop" }).click();
     for (const one of [page, other]) {
-      await one
-        .getByText(/cancelled/)
-        .first()
-        .waitFor();
-      await expect.poll(() => one.locator(".dot").count()).toBe(0);
+      await one.getByText(/Stopped by you after/).waitFor();
+      await expect.poll(() => one.locator(".is-live").count()).toBe(0);
     }
     await sameInAll(page, other);
   });
@@ -84,59 +82,41 @@ describePage(real, "the page", () => {
     await begin(page, "Write it");
     const prompt = page.getByRole("group", { name: "Permission for write" });
     await prompt.waitFor();
+    expect(await prompt.locator("dl").innerText()).toMatch(/^path\s+<b>a<\/b>$/);
+    await prompt.getByRole("button", { name: "As JSON" }).click();
     expect(await prompt.locator("pre").innerText()).toBe('{"path":"<b>a</b>"}');
     await accessible(page);
     await prompt.getByRole("button", { name: "Allow once" }).click();
-    await page.locator("li.text").getByText("written", { exact: true }).waitFor();
-    await page.locator("li.tool summary").first().click();
-    await page.locator("li.tool").getByText("it is done").waitFor();
+    await page.locator(".text").getByText("written", { exact: true }).waitFor();
+    await page.locator(".row.tool summary").first().click();
+    await page.locator(".row.tool").getByText("it is done").waitFor();
     await say(page, "Again");
     await prompt.getByRole("button", { name: "Deny" }).click();
     await page.getByText("not written").waitFor();
-    await expect.poll(() => page.locator("li.tool").last().innerText()).toMatch(/denied/);
+    await expect.poll(() => page.locator(".row.tool").last().innerText()).toMatch(/denied/);
   });
 
-  test("the inspector shows origin, decision and requests; plots have their figures; a model switch comes with a warning", async () => {
+  test("another model is taken only after the page has said what goes along to it", async () => {
     const { page } = await openPage(real, {
-      script: [
-        { output: [thought, answer("One")] },
-        { output: [thought, answer("Two")] },
-        { output: [answer("Three")] },
-      ],
+      script: [{ output: [thought, answer("One")] }, { output: [thought, answer("Two")] }],
     });
     await begin(page, "First");
-    await page.locator("li.text").getByText("One").waitFor();
+    await page.locator(".text").getByText("One").waitFor();
     await say(page, "Second");
-    await page.locator("li.text").getByText("Two").waitFor();
-    await page
-      .locator("li.reasoning")
-      .first()
-      .getByRole("button", { name: /Inspect/ })
-      .click();
-    const panel = page.getByRole("tabpanel");
-    await expect
-      .poll(() => panel.innerText())
-      .toMatch(/emu-reasoner[\s\S]*next request: replay[\s\S]*sent in request 2/);
-    await page.getByRole("tab", { name: "requests" }).click();
-    await panel.getByRole("button", { name: /^2 ·/ }).click();
-    await expect.poll(() => panel.innerText()).toContain("exactly the bytes that were sent");
-    await expect.poll(() => panel.innerText()).toMatch(/Since request 1: 1 the same, 0 gone, 3 new/);
-    await say(page, "Third");
-    await panel.getByRole("button", { name: /^3 ·/ }).click();
-    await panel.getByLabel("Compare with request").selectOption("1");
-    await expect.poll(() => panel.innerText()).toMatch(/Since request 1: 1 the same, 0 gone, 6 new/);
-    await page.locator("li.text").getByText("Three").waitFor();
-    await page.getByRole("tab", { name: "plots" }).click();
-    await expect.poll(() => panel.locator("svg rect").count()).toBeGreaterThanOrEqual(8);
-    await panel.getByText("Figures").first().click();
-    await expect.poll(() => panel.locator("table").first().locator("tbody tr").count()).toBe(3);
+    await page.locator(".text").getByText("Two").waitFor();
+    const chip = page.getByRole("button", { name: /^Model/ });
+    await chip.click();
+    await page.getByLabel("Model", { exact: true }).selectOption("test/emu-reasoner-mini");
+    await page.getByText("0 of 2 thoughts go along to test/emu-reasoner-mini. 2 stay in the log").waitFor();
     await accessible(page);
-    await page.getByRole("tab", { name: "events" }).click();
-    await panel.getByText("turn_end").first().waitFor();
-    await page.getByLabel("Model").selectOption("test/emu-reasoner-mini");
-    await page.getByText(/2 reasoning items stay in the log/).waitFor();
+    expect(await chip.innerText()).not.toContain("mini");
     await page.getByRole("button", { name: /^Switch to/ }).click();
-    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner-mini");
+    await expect.poll(() => chip.innerText()).toContain("emu-reasoner-mini");
+    await page.getByText("Next request: 0 of 2 thoughts go along").waitFor();
+    await expect.poll(() => page.locator(".is-unsent").count()).toBe(2);
+    expect(await page.locator(".is-unsent summary").first().innerText()).toContain(
+      "made by emu-reasoner, this model cannot read it",
+    );
   });
 
   test("when the server goes away in the middle of a turn and comes back, the page says so and continues", async () => {
@@ -152,40 +132,33 @@ describePage(real, "the page", () => {
     });
     const { page, server, agent } = opened;
     await begin(page, "Think");
-    await page.locator("li.reasoning .dot").waitFor();
+    await page.locator(".row.reasoning.is-live").waitFor();
     await server.close();
-    await page
-      .getByText(/Connection lost|server/)
-      .first()
-      .waitFor();
+    await page.getByRole("heading", { name: "The server is away" }).waitFor();
     const again = await startServer({ store, agent, port: server.port, token, page: real.built });
     afterTest(() => again.close());
-    await expect.poll(() => page.getByText("Connection lost").count()).toBe(0);
-    await expect.poll(() => page.locator(".dot").count()).toBe(0);
+    await expect.poll(() => page.getByText("The server is away").count()).toBe(0);
+    await expect.poll(() => page.locator(".is-live").count()).toBe(0);
     await say(page, "Are you there?");
-    await page.locator("li.text").getByText("Here again").waitFor();
+    await page.locator(".text").getByText("Here again").waitFor();
   });
 
   test("the page works at 400 pixels and by keyboard alone", async () => {
     const { page } = await openPage(real, { script: [{ output: [think("A"), answer("Done")] }] });
     await page.setViewportSize({ width: 400, height: 800 });
-    await page.getByRole("button", { name: "New session" }).focus();
-    await page.keyboard.press("Enter");
     await page.getByRole("textbox", { name: "Your message" }).focus();
     await page.keyboard.type("Hello");
     await page.keyboard.press("Enter");
-    await page.locator("li.text").getByText("Done").waitFor();
+    await page.locator(".text").getByText("Done").waitFor();
     const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
     expect(overflow).toBeLessThanOrEqual(0);
-    await page.getByRole("button", { name: "Inspect this text block" }).focus();
+    await page.getByRole("button", { name: /^More/ }).focus();
     await page.keyboard.press("Enter");
-    await page.getByText(/next request: replay/).waitFor();
-    await page.getByRole("button", { name: "conversation" }).click();
-    await page.getByRole("button", { name: "inspector" }).focus();
+    await accessible(page);
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");
-    await page.getByRole("tab", { name: "requests" }).focus();
-    await page.keyboard.press("ArrowRight");
-    await page.getByText("Tokens per step").waitFor();
+    await page.getByRole("tab", { name: "Request" }).waitFor();
     await accessible(page);
   });
 });

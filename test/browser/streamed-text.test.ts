@@ -67,10 +67,10 @@ const WATCH = `(() => {
   });
   const SUSPECT = /^(?:script|iframe|object|embed|form|link|meta|style|img|video|audio|svg|math|base|portal|template|input)$/i;
   const look = (node) => {
-    if (!(node instanceof Element) || node.closest("ol.blocks") === null || node.closest("form.edit") !== null) return;
+    if (!(node instanceof Element) || node.closest(".column") === null || node.closest("form.edit, .icon") !== null) return;
     const attributes = [...node.attributes].filter(({ name, value }) =>
       /^(?:on|style$|srcdoc$|name$)/i.test(name) || /^\\s*(?:javascript|data|vbscript):/i.test(value) && name !== "title");
-    if (SUSPECT.test(node.tagName) || attributes.length > 0 || node.closest(".markdown") !== null && node.id !== "")
+    if (SUSPECT.test(node.tagName) || attributes.length > 0 || node.closest(".prose") !== null && node.id !== "")
       window.__seen.push(node.outerHTML.slice(0, 200));
   };
   new MutationObserver((records) => {
@@ -155,6 +155,6 @@ describePage(real, "text that streams into the open page", () => {
     expect(await page.evaluate(OUTSIDE)).toEqual(before);
     expect(opened.elsewhere).toEqual([]);
     expect(opened.errors).toEqual([]);
-    expect(await page.locator(".answer").count()).toBe(PAYLOADS.length);
+    expect(await page.locator(".block.text").count()).toBe(PAYLOADS.length);
   });
 });

@@ -112,14 +112,14 @@ const real = realPage();
 /** Nodes that could run or fetch, if the page had let them through. */
 const SUSPECTS = `[...document.querySelectorAll("*")].filter((node) =>
   /^(?:script|iframe|object|embed|form|link|meta|style|img|video|audio|svg|math|base|portal|template)$/i.test(node.tagName) &&
-    node.closest(".blocks, .sessions-pane, .session-header, .inspector-pane") !== null &&
-    node.closest(".plot > svg") === null &&
+    node.closest(".scroller, .sessions-pane, .head, aside") !== null &&
+    node.closest(".mark, .ring, .inspector svg[role=img]") === null &&
     !(node.tagName.toLowerCase() === "form" && node.classList.contains("edit")) ||
   [...node.attributes].some(({ name, value }) => /^on/i.test(name) || /^\\s*(?:javascript|data|vbscript):/i.test(value) && name !== "title"),
 ).map((node) => node.outerHTML.slice(0, 200)).filter((html) => !html.startsWith('<link rel="icon"'))`;
 
 /** All at once: each click by the debugger waits for the whole long page. */
-const UNFOLD = `for (const details of document.querySelectorAll("li details")) details.open = true`;
+const UNFOLD = `for (const details of document.querySelectorAll(".row details")) details.open = true`;
 
 /** Opens every block that hides something, one after the other; returns suspect nodes seen meanwhile. */
 const INSPECT_ALL = `(async () => {
@@ -164,19 +164,16 @@ describePage(real, "untrusted text", () => {
       tools: [anyTool("look", () => all, { access: "read" })],
     });
     const { page } = opened;
-    await page.getByRole("button", { name: "New session" }).click();
     await say(page, `<img src=x onerror=${RUN}> ${PAYLOADS.slice(0, 40).join(" ")}`);
     await page.getByText(/2 steps/).waitFor();
     await page.evaluate(UNFOLD);
     await say(page, all);
     await page.getByText(/1 step/).waitFor();
-    opened.emulator.addFaults({ type: "http", status: 400, message: PAYLOADS.slice(0, 60).join(" ") });
+    opened.emulator.addFaults({ type: "http", status: 403, message: PAYLOADS.slice(0, 60).join(" ") });
     await say(page, "And an error");
-    await page
-      .getByText(/failed/)
-      .first()
-      .waitFor();
-    for (const tab of ["requests", "plots", "events"]) {
+    await page.locator(".ending.bad").waitFor();
+    await page.getByRole("button", { name: "Inspector", exact: true }).click();
+    for (const tab of ["Request", "Trace", "Plots", "Events"]) {
       await page.getByRole("tab", { name: tab }).click();
       await harmless(page, opened);
     }

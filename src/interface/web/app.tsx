@@ -1,66 +1,91 @@
-/** The three panes: sessions, conversation, inspector. A narrow screen shows one at a time. */
+/** The three panes: sessions, conversation, inspector. A narrow window shows the conversation, and the others over it. */
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-import type { RemoteAgent } from "../../access/client/index.ts";
+import type { RemoteAgent, SessionHandle } from "../../access/client/index.ts";
 import { messageOf } from "../../base/support/index.ts";
-import { Announcer } from "./components/announcer.tsx";
-import { Composer } from "./components/composer.tsx";
-import { Inspector } from "./components/inspector.tsx";
-import { Problem } from "./components/problem.tsx";
-import { SessionBlocks } from "./components/session-blocks.tsx";
-import { SessionHeader } from "./components/session-header.tsx";
-import { SessionList } from "./components/session-list.tsx";
+import { forgetDraft } from "./composer/drafts.ts";
+import { FirstStart } from "./composer/first-start.tsx";
+import { HelpSheet } from "./frame/help-sheet.tsx";
+import { SessionList } from "./frame/session-list.tsx";
+import type { InspectorTab, RequestChoice } from "./inspector/inspector.tsx";
+import { keepFlag, keptFlag } from "./kept.ts";
+import { loadedLater } from "./loaded-later.tsx";
+import { IconButton } from "./look/icon-button.tsx";
+import { Problem } from "./look/problem.tsx";
+import { isAway } from "./server-link.ts";
+import { SessionPane } from "./session-pane.tsx";
 import { SessionView } from "./session-view.ts";
-import { tellAddress, useAddress, useTitle } from "./use-address.ts";
-import { useVersion } from "./use-version.ts";
+import { tellAddress } from "./use-address.ts";
+import { useKeys } from "./use-keys.ts";
+import { useMedia } from "./use-media.ts";
 
-type Pane = "sessions" | "conversation" | "inspector";
+const Inspector = loadedLater(async () => (await import("./inspector/inspector.tsx")).Inspector);
 
-const PANES: readonly Pane[] = ["sessions", "conversation", "inspector"];
+/** Below this width the sessions and the inspector come over the conversation. */
+const ONE_PANE = "(max-width: 959px)";
 
 export function App({ agent }: { readonly agent: RemoteAgent }) {
   const [view, setView] = useState<SessionView>();
-  const [pane, setPane] = useState<Pane>("conversation");
   const [selected, setSelected] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const [listVersion, setListVersion] = useState(0);
+  const [sessions, setSessions] = useState(() => keptFlag("sessions", true));
+  const [inspector, setInspector] = useState(() => keptFlag("inspector", false) && !isOnePane());
+  const [over, setOver] = useState<"sessions">();
+  const [tab, setTab] = useState<InspectorTab>("request");
+  const [request, setRequest] = useState<RequestChoice>("newest");
+  const [help, setHelp] = useState(false);
   const shown = useRef<string>();
+  const onePane = useMedia(ONE_PANE);
+
+  const take = useCallback((handle: SessionHandle, push: boolean) => {
+    shown.current = handle.id;
+    setView((before) => {
+      void before?.close();
+      return new SessionView(handle);
+    });
+    setSelected(undefined);
+    setProblem(undefined);
+    setOver(undefined);
+    if (push) history.pushState(null, "", `/s/${encodeURIComponent(handle.id)}`);
+    setListVersion((count) => count + 1);
+  }, []);
+
+  const leave = useCallback((push: boolean) => {
+    setView((before) => {
+      void before?.close();
+      return undefined;
+    });
+    setSelected(undefined);
+    setProblem(undefined);
+    setOver(undefined);
+    shown.current = undefined;
+    if (push) history.pushState(null, "", "/");
+    document.title = "Throughline";
+  }, []);
 
   const open = useCallback(
-    async (id: string | undefined, push: boolean) => {
+    async (id: string, push: boolean) => {
       try {
         // A link to a removed session must not create a new one.
-        const handle = await agent.open(id === undefined ? {} : { id, mode: "read" });
-        shown.current = handle.id;
-        setView((before) => {
-          void before?.close();
-          return new SessionView(handle);
-        });
-        setSelected(undefined);
-        setProblem(undefined);
-        if (push) history.pushState(null, "", `/s/${encodeURIComponent(handle.id)}`);
-        setListVersion((count) => count + 1);
-        setPane("conversation");
+        take(await agent.open({ id, mode: "read" }), push);
       } catch (error) {
+        if (isAway(error)) return; // what is shown stays, and the panel says what to do
+        leave(false);
         setProblem(messageOf(error));
-        setPane("conversation"); // shows the problem
       }
     },
     [agent],
   );
 
+  const openOther = useCallback((id: string) => void open(id, true), [open]);
+
   const remove = useCallback(
     async (id: string) => {
       await agent.remove(id);
-      setView((before) => {
-        void before?.close();
-        return undefined;
-      });
-      setSelected(undefined);
-      shown.current = undefined;
-      history.pushState(null, "", "/");
-      document.title = "Throughline";
+      forgetDraft(id);
+      leave(true);
       setListVersion((count) => count + 1);
     },
     [agent],
@@ -70,110 +95,124 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
     const fromAddress = (): void => {
       const id = sessionInAddress();
       // The address may name another event of the same session.
-      if (id !== undefined && id !== shown.current) void open(id, false);
+      if (id === undefined) leave(false);
+      else if (id !== shown.current) void open(id, false);
     };
     fromAddress();
     addEventListener("popstate", fromAddress);
     return () => removeEventListener("popstate", fromAddress);
   }, [open]);
 
+  const showInspector = (on: boolean): void => {
+    setInspector(on);
+    if (!isOnePane()) keepFlag("inspector", on);
+  };
+  const showSessions = (): void => {
+    if (isOnePane() || (inspector && matchMedia("(max-width: 1199px)").matches))
+      setOver(over === undefined ? "sessions" : undefined);
+    else {
+      setSessions(!sessions);
+      keepFlag("sessions", !sessions);
+    }
+  };
+  const showHelp = useCallback(() => setHelp(true), []);
+  useKeys({
+    "?": showHelp,
+    i: () => {
+      if (view !== undefined) showInspector(!inspector);
+    },
+    "/": () => {
+      if (isOnePane()) setOver("sessions");
+      else setSessions(true);
+      setTimeout(() => document.getElementById("search-sessions")?.focus());
+    },
+  });
+  const changed = useCallback(() => setListVersion((count) => count + 1), []);
+  const inspect = useCallback(
+    (id: string | undefined) => {
+      setTab(id === undefined ? "request" : "block");
+      setInspector(true);
+      if (id === undefined) return setRequest("next");
+      setSelected(id);
+      if (view !== undefined) tellAddress(view, id);
+    },
+    [view],
+  );
+  const classes = [
+    "app",
+    sessions ? "" : "no-sessions",
+    view !== undefined && inspector ? "with-inspector" : "",
+    over === undefined ? "" : "sessions-over",
+  ];
   return (
-    <div class={`app show-${pane}`}>
-      <nav class="tabs" aria-label="Panes">
-        {PANES.map((name) => (
-          <button key={name} type="button" aria-pressed={pane === name} onClick={() => setPane(name)}>
-            {name}
-          </button>
-        ))}
-      </nav>
+    <div class={classes.filter((name) => name !== "").join(" ")}>
       <SessionList
         agent={agent}
         version={listVersion}
         current={view?.handle.id}
-        onOpen={(id) => void open(id, true)}
-        onNew={() => void open(undefined, true)}
+        onOpen={openOther}
+        onNew={() => leave(true)}
+        onHide={showSessions}
+        onHelp={showHelp}
       />
-      <main class="conversation-pane" aria-label="Conversation">
-        <Problem text={problem} />
+      <main class="main" aria-label="Conversation">
         {view === undefined ? (
-          <Welcome onNew={() => void open(undefined, true)} />
+          <>
+            <header class="head plain-head">
+              <div class="head-row">
+                <IconButton
+                  icon="menu"
+                  name="Show sessions"
+                  class={sessions ? "narrow-only" : ""}
+                  onClick={showSessions}
+                />
+                <h1 class="visually-hidden">New session</h1>
+                <span class="space" />
+                <span class="meta">{agent.server.model}</span>
+              </div>
+              <Problem text={problem} />
+            </header>
+            <FirstStart agent={agent} onOpened={(handle) => take(handle, true)} />
+          </>
         ) : (
-          <Session
+          <SessionPane
             key={view.handle.id}
             agent={agent}
             view={view}
             selected={selected}
+            showsSessions={sessions}
+            showsInspector={inspector}
             onSelect={setSelected}
-            onInspect={(id) => {
-              setSelected(id);
-              setPane("inspector"); // has an effect only if one pane is shown at a time
-            }}
-            onOpen={(id) => void open(id, true)}
+            onSessions={showSessions}
+            onInspector={() => showInspector(!inspector)}
+            onInspect={inspect}
+            onOpen={openOther}
             onRemoved={remove}
-            onChange={() => setListVersion((count) => count + 1)}
+            onChange={changed}
           />
         )}
       </main>
-      {view === undefined ? (
-        <aside class="inspector-pane" aria-label="Inspector">
-          <p class="empty">No session is open.</p>
-        </aside>
-      ) : (
-        <Inspector key={view.handle.id} agent={agent} view={view} selected={selected} />
+      {view === undefined || !inspector ? null : (
+        <Inspector
+          key={view.handle.id}
+          view={view}
+          selected={selected}
+          tab={tab}
+          onTab={setTab}
+          request={request}
+          onRequest={setRequest}
+          onSelect={setSelected}
+          onClose={() => showInspector(false)}
+          isAlone={onePane}
+        />
       )}
+      {help ? <HelpSheet onClose={() => setHelp(false)} /> : null}
     </div>
   );
 }
 
-interface SessionProps {
-  readonly agent: RemoteAgent;
-  readonly view: SessionView;
-  readonly selected: string | undefined;
-  readonly onSelect: (id: string | undefined) => void;
-  readonly onInspect: (id: string) => void;
-  readonly onRemoved: (id: string) => Promise<void>;
-  readonly onOpen: (id: string) => void;
-  readonly onChange: () => void;
-}
-
-function Session(props: SessionProps) {
-  const { agent, view, selected, onSelect, onInspect, onOpen, onRemoved, onChange } = props;
-  useVersion(view);
-  useAddress(view, onSelect);
-  useTitle(view);
-  const { turnsEnded } = view.facts;
-  const { title } = view.handle;
-  // Reload the list when a turn has ended, not with every delta. Turns are counted, because a quick one starts and ends
-  // between two draws.
-  useEffect(() => onChange(), [turnsEnded, title]);
-  return (
-    <>
-      <SessionHeader agent={agent} view={view} onOpen={onOpen} onRemoved={onRemoved} />
-      <SessionBlocks
-        view={view}
-        selected={selected}
-        onOpen={onOpen}
-        onSelect={(id) => {
-          onInspect(id);
-          tellAddress(view, id);
-        }}
-      />
-      <Announcer view={view} />
-      <Composer view={view} />
-    </>
-  );
-}
-
-function Welcome({ onNew }: { readonly onNew: () => void }) {
-  return (
-    <section class="welcome">
-      <h1>Throughline</h1>
-      <p>Choose a session, or start a new one. All reasoning of a model is kept and sent back to it.</p>
-      <button type="button" class="primary" onClick={onNew}>
-        New session
-      </button>
-    </section>
-  );
+function isOnePane(): boolean {
+  return matchMedia(ONE_PANE).matches;
 }
 
 function sessionInAddress(): string | undefined {

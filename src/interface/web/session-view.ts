@@ -5,29 +5,68 @@
 
 import type { SessionHandle } from "../../access/client/index.ts";
 import { isEphemeral, type LoggedEvent, type SessionEvent } from "../../base/events/index.ts";
-import { messageOf } from "../../base/support/index.ts";
+import { codeOf, messageOf } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
-import { type Block, BlockList } from "../fragments/index.ts";
+import { type Block, BlockList, NO_MARKS, type ThoughtMarks } from "../fragments/index.ts";
+import { MarksLoader } from "./marks-loader.ts";
+import { serverLink } from "./server-link.ts";
+import { type Turn, TurnList } from "./turn-list.ts";
+
+/** The least time between two draws. People read no faster, and a stream of deltas costs a third. */
+const DRAW_MS = 50;
+
+/** A connection that is back this soon changes nothing on the page. */
+const LOST_MS = 600;
+
+type Versions = ReturnType<BlockList["versions"]>;
 
 export class SessionView {
   readonly handle: SessionHandle;
   #facts = new SessionFacts();
   readonly #blocks = new BlockList();
+  readonly #turns = new TurnList();
+  readonly #marks: MarksLoader;
   #events: LoggedEvent[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #stop = new AbortController();
+  /** The last event that the server had when the session was opened. */
+  readonly #openedAt: number;
+  #shown: { readonly version: number; readonly blocks: readonly Block[] } | undefined;
   #scheduled = false;
+  #lostAt: number | undefined;
+  #drawnAt = 0;
   #problem: string | undefined;
   #version = 0;
 
   constructor(handle: SessionHandle) {
     this.handle = handle;
-    handle.onChange(() => this.#changed());
+    this.#openedAt = handle.lastSeq;
+    this.#marks = new MarksLoader(handle, () => this.#changed());
+    handle.onChange(() => {
+      this.#watchConnection();
+      this.#changed();
+    });
     void this.#follow();
   }
 
   get blocks(): readonly Block[] {
-    return this.#blocks.view({ writerAlive: this.#running });
+    if (this.#shown?.version !== this.#version)
+      this.#shown = { version: this.#version, blocks: this.#blocks.view({ writerAlive: this.#running }) };
+    return this.#shown.blocks;
+  }
+
+  /** The blocks, one group for each message of a person. A turn that did not change stays the same object. */
+  get turns(): readonly Turn[] {
+    return this.#turns.of(this.blocks);
+  }
+
+  get versions(): Versions {
+    return this.#blocks.versions();
+  }
+
+  /** What the next request does with each thought. */
+  get marks(): ThoughtMarks {
+    return this.#events.length === 0 ? NO_MARKS : this.#marks.marks;
   }
 
   get facts(): SessionFacts {
@@ -47,15 +86,36 @@ export class SessionView {
     return this.#problem;
   }
 
+  /** False until the events have arrived that the log had when it was opened: a session is first drawn at its end. */
+  get loaded(): boolean {
+    return this.facts.lastSeq >= this.#openedAt || this.#problem !== undefined;
+  }
+
   /** True while a turn is running, also while it goes from a node that is gone to the next one. */
   get busy(): boolean {
     return this.facts.openTurn !== undefined && !this.handle.interrupted;
   }
 
+  /** True if the last turn has no end, and nothing more of it arrives: its process died, or the server is away. */
+  get broken(): boolean {
+    return this.facts.openTurn !== undefined && (this.handle.interrupted || this.#isAway);
+  }
+
   /** False if nothing can run: no process writes, or the writer has not resumed the interrupted turn. */
   get #running(): boolean {
-    const { handle, facts } = this;
-    return handle.writer === "live" && !(facts.openTurn !== undefined && handle.interrupted);
+    return this.handle.writer === "live" && !this.broken;
+  }
+
+  get #isAway(): boolean {
+    return this.#lostAt !== undefined && performance.now() - this.#lostAt >= LOST_MS;
+  }
+
+  #watchConnection(): void {
+    if (this.handle.connection === "open") this.#lostAt = undefined;
+    else if (this.#lostAt === undefined) {
+      this.#lostAt = performance.now();
+      setTimeout(() => this.#changed(), LOST_MS + 50);
+    }
   }
 
   subscribe(listener: () => void): () => void {
@@ -65,15 +125,23 @@ export class SessionView {
 
   async close(): Promise<void> {
     this.#stop.abort();
+    this.#marks.stop();
     await this.handle.close();
   }
 
   async #follow(): Promise<void> {
-    try {
-      for await (const event of this.handle.follow({ signal: this.#stop.signal })) this.#take(event);
-    } catch (error) {
-      this.#problem = messageOf(error);
-      this.#changed();
+    for (;;) {
+      try {
+        const after = this.#events.at(-1)?.seq ?? -1;
+        for await (const event of this.handle.follow({ after, signal: this.#stop.signal })) this.#take(event);
+        return;
+      } catch (error) {
+        if (codeOf(error) !== "unauthorized") {
+          this.#problem = messageOf(error);
+          return this.#changed();
+        }
+        await serverLink.opened(); // the composer says what to do
+      }
     }
   }
 
@@ -83,7 +151,10 @@ export class SessionView {
       this.#events = [];
       this.#facts = new SessionFacts();
     }
-    if (!isEphemeral(event)) this.#events.push(event);
+    if (!isEphemeral(event)) {
+      this.#events.push(event);
+      this.#marks.saw(event);
+    }
     this.facts.add([event]);
     this.#changed();
   }
@@ -93,12 +164,15 @@ export class SessionView {
     this.#version += 1;
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // A hidden tab gets no animation frames, so it is drawn by a timer.
     const draw = (): void => {
       this.#scheduled = false;
+      this.#drawnAt = performance.now();
+      if (this.loaded) this.#marks.look(this.busy);
       for (const listener of this.#listeners) listener();
     };
-    if (document.visibilityState === "visible") requestAnimationFrame(draw);
-    else setTimeout(draw, 100);
+    const wait = this.#drawnAt + DRAW_MS - performance.now();
+    // A hidden tab gets no animation frames, so it is drawn by a timer.
+    if (document.visibilityState === "visible" && wait <= 0) requestAnimationFrame(draw);
+    else setTimeout(draw, document.visibilityState === "visible" ? wait : 500);
   }
 }

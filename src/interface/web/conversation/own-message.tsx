@@ -1,0 +1,140 @@
+/** What a person wrote, at the right. Editing it makes another version; the old one stays one arrow away. */
+
+import { useRef, useState } from "preact/hooks";
+
+import { messageOf } from "../../../base/support/index.ts";
+import type { BlockVersion, UserBlock } from "../../fragments/index.ts";
+import { focusWhenShown } from "../focus-when-shown.ts";
+import { IconButton } from "../look/icon-button.tsx";
+import { Problem } from "../look/problem.tsx";
+import { pure } from "../pure.tsx";
+import type { SessionView } from "../session-view.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Versions } from "./versions.tsx";
+
+interface Props {
+  readonly block: UserBlock;
+  readonly view: SessionView;
+  readonly versions: readonly BlockVersion[] | undefined;
+  readonly isBusy: boolean;
+  readonly selected: boolean;
+  readonly onVersion: (version: BlockVersion) => void;
+}
+
+export function OwnMessage({ block, view, versions, isBusy, selected, onVersion }: Props) {
+  const [draft, setDraft] = useState<string>();
+  const canEdit = block.by === "person" && block.steer !== true && view.handle.access === "write";
+  return (
+    <div class={`block user${selected ? " selected" : ""}`} data-block={block.id}>
+      {draft === undefined ? (
+        <>
+          <h2 class="visually-hidden">{who(block)}</h2>
+          <div class="bubble">
+            {block.steer === true ? <p class="joined">Sent into the turn</p> : null}
+            <OwnWords text={block.text} />
+          </div>
+          <div class={versions === undefined ? "message-actions on-demand" : "message-actions"}>
+            {versions === undefined ? null : (
+              <Versions versions={versions} of="message" disabled={isBusy} onChoose={onVersion} />
+            )}
+            <CopyButton text={() => block.text} name="Copy this message" />
+            {canEdit ? (
+              <IconButton icon="edit" name="Edit this message" onClick={() => setDraft(block.text)} />
+            ) : null}
+          </div>
+        </>
+      ) : (
+        <Editor
+          text={draft}
+          version={(versions?.length ?? 1) + 1}
+          onText={setDraft}
+          onCancel={() => setDraft(undefined)}
+          onSend={async () => {
+            await view.handle.edit(block.seq, draft).accepted();
+            setDraft(undefined);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Exactly what was typed; only code between ticks looks like code. */
+const OwnWords = pure(({ text }: { readonly text: string }) => (
+  <p class="plain">
+    {text.length > LONG
+      ? text
+      : text
+          .split(/(`[^`\n]+`)/)
+          .map((piece, at) => (at % 2 === 1 ? <code class="mono">{piece.slice(1, -1)}</code> : piece))}
+  </p>
+));
+
+const LONG = 20_000;
+
+function who({ by, steer }: UserBlock): string {
+  if (by !== "person") return "Throughline";
+  return steer === true ? "You, into the turn" : "You";
+}
+
+interface EditorProps {
+  readonly text: string;
+  readonly version: number;
+  readonly onText: (text: string) => void;
+  readonly onCancel: () => void;
+  readonly onSend: () => Promise<void>;
+}
+
+function Editor({ text, version, onText, onCancel, onSend }: EditorProps) {
+  const [problem, setProblem] = useState<string>();
+  const [sending, setSending] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  // The text stays until the server has accepted it.
+  const send = async (): Promise<void> => {
+    if (text.trim() === "" || sending) return;
+    setSending(true);
+    try {
+      await onSend();
+    } catch (error) {
+      setProblem(messageOf(error));
+      setSending(false);
+    }
+  };
+  return (
+    <form
+      ref={form}
+      class="card edit"
+      aria-label="Edit message"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        ref={focusWhenShown}
+        aria-label="Edited message"
+        rows={Math.min(8, text.split("\n").length + 1)}
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onCancel();
+          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+            event.preventDefault();
+            void send();
+          }
+        }}
+      />
+      <Problem text={problem} />
+      <div class="card-buttons">
+        <span class="meta">The old version stays, one arrow away.</span>
+        <span class="space" />
+        <button type="button" class="button ghost" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="submit" class="button primary" disabled={text.trim() === "" || sending}>
+          Send as version {version}
+        </button>
+      </div>
+    </form>
+  );
+}
