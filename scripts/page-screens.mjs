@@ -1,9 +1,9 @@
 /**
- * Takes screenshots of the page: `throughline serve` against a scripted emulator, in a headless Chromium. Writes each state
- * as a PNG to docs/screens. Builds into a temporary folder: node --import tsx scripts/page-screens.mjs [folder] [name]
+ * Takes screenshots of the page: `throughline serve` against a scripted emulator, in a headless Chromium, light, dark and on
+ * a phone. Builds into a temporary folder: node --import tsx scripts/page-screens.mjs [folder] [state]
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -12,142 +12,96 @@ import { build } from "vite";
 
 import { loadScenario, startEmulator } from "../src/emulator/index.ts";
 import { bundleCli } from "./bundle-cli.mjs";
+import { OPENING, STATES } from "./page-screens/states.mjs";
 
 const out = resolve(process.argv[2] ?? "docs/screens");
+const only = process.argv[3];
 const built = mkdtempSync(join(tmpdir(), "throughline-built-"));
 const cli = join(built, "cli/main.js");
-await bundleCli(join(built, "cli"));
-await build({
-  configFile: "src/interface/web/vite.config.ts",
-  logLevel: "warn",
-  build: { outDir: join(built, "web") },
-});
 
-const thought = {
-  reasoning: [
-    "**Locating the failing step**\n\nThe build has three steps; the second one fails.",
-    "**Reading the build log**\n\nThe log shows a missing export in `src/index.ts`. The `types` entry may be the reason, since everything else resolves.",
-  ],
+const LOOKS = {
+  light: { colorScheme: "light", viewport: { width: 1440, height: 900 } },
+  dark: { colorScheme: "dark", viewport: { width: 1440, height: 900 } },
+  phone: {
+    colorScheme: "light",
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    hasTouch: true,
+    isMobile: true,
+  },
+  "phone-dark": {
+    colorScheme: "dark",
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    hasTouch: true,
+    isMobile: true,
+  },
 };
-const answer = {
-  message:
-    'The `exports` field lacks a `types` entry.\n\n1. I looked at the build log.\n2. I compared it with [the manual](https://nodejs.org/api/packages.html).\n\n```json\n{ "types": "./dist/index.d.ts" }\n```\n\nAdd the entry and the build passes.',
-};
-const call = (name, args) => ({ function_call: { name, arguments: args } });
-const read = call("read_file", { path: "package.json" });
-const run = call("run_command", { command: "npm run build" });
-const stall = ["stall=after-event:60"];
 
-const SCREENS = [
-  {
-    name: "done",
-    steps: [{ output: [thought, read] }, { output: [{ reasoning: [] }, answer] }],
-    async look(page) {
-      await ended(page);
-      await inspect(page, "reasoning");
-    },
-  },
-  {
-    name: "generating",
-    steps: [{ output: [thought, answer], faults: stall }],
-    look: (page) => page.locator("summary", { hasText: "Reading the build log" }).waitFor(),
-  },
-  {
-    name: "unfolded",
-    steps: [{ output: [thought, answer], faults: stall }],
-    async look(page) {
-      await page.locator("summary", { hasText: "Reading the build log" }).waitFor();
-      await page.locator("li.reasoning summary").click();
-      await page.getByText("✓ Locating the failing step").waitFor();
-    },
-  },
-  {
-    name: "permission",
-    dark: true,
-    steps: [{ output: [thought, run] }],
-    look: (page) => page.getByRole("group", { name: /Permission/ }).waitFor(),
-  },
-  {
-    name: "switch",
-    steps: [{ output: [thought, answer] }],
-    async look(page) {
-      await ended(page);
-      await page.getByLabel("Model").selectOption("emulator/emu-claude");
-      await page.getByText(/reasoning items? (?:stay|go)/).waitFor();
-    },
-  },
-  {
-    name: "requests",
-    width: 1000,
-    steps: [{ output: [thought, read] }, { output: [thought, answer] }],
-    async look(page) {
-      await ended(page);
-      await page.getByRole("tab", { name: "requests" }).click();
-      await page.getByRole("button", { name: /^2 ·/ }).click();
-      await page.locator(".diff summary").click();
-    },
-  },
-  {
-    name: "plots",
-    dark: true,
-    steps: [{ output: [thought, read] }, { output: [thought, read] }, { output: [thought, answer] }],
-    async look(page) {
-      await ended(page);
-      await page.getByRole("tab", { name: "plots" }).click();
-    },
-  },
-  {
-    name: "narrow",
-    width: 400,
-    steps: [{ output: [thought, read] }, { output: [thought, answer] }],
-    look: (page) => ended(page),
-  },
-];
-
-async function ended(page) {
-  await page.locator(".turn-line").waitFor();
+/** A project with a build that fails, as the conversation says. */
+function makeProject(folder) {
+  mkdirSync(join(folder, "packages/core"), { recursive: true });
+  writeFileSync(
+    join(folder, "package.json"),
+    `${JSON.stringify({ name: "parser-kit", version: "2.4.0", scripts: { build: "node build.mjs" } }, undefined, 2)}\n`,
+  );
+  writeFileSync(
+    join(folder, "build.mjs"),
+    `console.log("> tsc -b packages/cli\\n");\nconsole.error("packages/core/tsconfig.json(9,5): error TS6053:\\n  File 'packages/Shared/tsconfig.json' not found.");\nfor (let at = 1; at <= 9; at += 1) console.log("  checked project " + at);\nprocess.exit(3);\n`,
+  );
+  writeFileSync(
+    join(folder, "packages/core/tsconfig.json"),
+    '{\n  "extends": "../../tsconfig.base.json",\n  "compilerOptions": { "composite": true, "outDir": "dist" },\n  "references": [{ "path": "../Shared" }]\n}\n',
+  );
 }
 
-async function inspect(page, kind) {
-  await page
-    .getByRole("button", { name: `Inspect this ${kind} block` })
-    .first()
-    .click();
-  await page.getByText(/next request: replay/).waitFor();
-}
-
-async function take(browser, { name, steps, look, width = 1180, dark = false }) {
-  const folder = mkdtempSync(join(tmpdir(), "throughline-screens-"));
-  const work = join(folder, "app");
+async function start({ steps = [], key = true }, folder) {
+  const work = join(folder, "parser-kit");
   mkdirSync(work);
-  writeFileSync(join(work, "package.json"), '{ "name": "app", "exports": "./dist/index.js" }\n');
+  makeProject(work);
   const emulator = await startEmulator({
-    scenario: loadScenario(JSON.stringify({ steps }), "screens.json"),
+    scenario: loadScenario(JSON.stringify({ steps, afterwards: "model" }), "screens.json"),
   });
-  const server = spawn(process.execPath, [cli, "serve", "--port", "0"], {
-    cwd: work,
-    env: {
-      PATH: process.env.PATH,
-      HOME: folder,
-      THROUGHLINE_HOME: join(folder, "home"),
-      OPENAI_BASE_URL: emulator.baseUrl,
-      OPENAI_API_KEY: "sk-screens",
-      THROUGHLINE_MODEL: "openai/emu-reasoner:high",
-    },
-  });
+  const run = (port) =>
+    spawn(process.execPath, [cli, "serve", "--port", String(port)], {
+      cwd: work,
+      env: {
+        PATH: process.env.PATH,
+        HOME: folder,
+        THROUGHLINE_HOME: join(folder, "home"),
+        ...(key
+          ? {
+              OPENAI_BASE_URL: emulator.baseUrl,
+              OPENAI_API_KEY: "sk-screens",
+              THROUGHLINE_MODEL: "openai/emu-reasoner:high",
+            }
+          : {}),
+      },
+    });
+  return { emulator, server: run(0), run };
+}
+
+async function take(browser, state, look) {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-screens-"));
+  const { emulator, server, run } = await start(state, folder);
   const context = await browser.newContext({
-    viewport: { width, height: width < 600 ? 800 : 660 },
-    colorScheme: dark ? "dark" : "light",
+    ...LOOKS[look],
+    ...(state.size === undefined || look.startsWith("phone") ? {} : { viewport: state.size }),
     reducedMotion: "reduce",
   });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
   try {
-    const page = await context.newPage();
     await page.goto(await linkOf(server));
-    await page.getByRole("button", { name: "New session" }).click();
-    await page.getByRole("textbox", { name: "Your message" }).fill("why does the build fail?");
-    await page.keyboard.press("Enter");
-    await look(page);
-    await page.screenshot({ path: join(out, `page-${name}.png`) });
+    await page.getByRole("textbox", { name: "Your message" }).waitFor();
+    if (state.steps !== undefined) {
+      await page.getByRole("textbox", { name: "Your message" }).fill(state.says ?? OPENING);
+      await page.keyboard.press("Enter");
+    }
+    await state.look(page, { server, run, isPhone: look.startsWith("phone") });
+    await page.mouse.move(2, 400);
+    await page.screenshot({ path: join(out, `page-${state.name}-${look}.png`) });
+    process.stdout.write(`page-${state.name}-${look}.png\n`);
   } finally {
     await context.close();
     server.kill("SIGKILL");
@@ -170,15 +124,31 @@ function linkOf(server) {
   });
 }
 
-mkdirSync(out, { recursive: true });
-const browser = await chromium.launch({
-  executablePath: process.env.THROUGHLINE_CHROMIUM ?? "/usr/bin/chromium-headless-shell",
-  args: ["--no-sandbox"],
+await bundleCli(join(built, "cli"));
+await build({
+  configFile: "src/interface/web/vite.config.ts",
+  logLevel: "warn",
+  build: { outDir: join(built, "web") },
 });
+mkdirSync(out, { recursive: true });
+const places = [process.env.THROUGHLINE_CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+const browser = await chromium.launch({
+  executablePath: places.find((place) => place !== undefined && existsSync(place)),
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+let failures = 0;
 try {
-  const only = process.argv[3];
-  for (const screen of SCREENS) if (only === undefined || only === screen.name) await take(browser, screen);
+  for (const state of STATES) {
+    for (const look of state.looks) {
+      if (only !== undefined && only !== state.name && only !== `${state.name}-${look}`) continue;
+      await take(browser, state, look).catch((error) => {
+        failures += 1;
+        process.stderr.write(`page-${state.name}-${look}: ${error.message}\n`);
+      });
+    }
+  }
 } finally {
   await browser.close();
   rmSync(built, { recursive: true, force: true });
 }
+process.exitCode = failures === 0 ? 0 : 1;
