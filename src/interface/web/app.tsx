@@ -3,7 +3,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { RemoteAgent, SessionHandle } from "../../access/client/index.ts";
-import { messageOf } from "../../base/support/index.ts";
 import { forgetDraft } from "./composer/drafts.ts";
 import { FirstStart } from "./composer/first-start.tsx";
 import { HelpSheet } from "./frame/help-sheet.tsx";
@@ -19,6 +18,7 @@ import { SessionView } from "./session-view.ts";
 import { tellAddress } from "./use-address.ts";
 import { useKeys } from "./use-keys.ts";
 import { useMedia } from "./use-media.ts";
+import { useProblem } from "./use-problem.ts";
 
 const Inspector = loadedLater(async () => (await import("./inspector/inspector.tsx")).Inspector);
 
@@ -28,7 +28,7 @@ const ONE_PANE = "(max-width: 959px)";
 export function App({ agent }: { readonly agent: RemoteAgent }) {
   const [view, setView] = useState<SessionView>();
   const [selected, setSelected] = useState<string>();
-  const [problem, setProblem] = useState<string>();
+  const { problem, show, clear } = useProblem();
   const [listVersion, setListVersion] = useState(0);
   const [sessions, setSessions] = useState(() => keptFlag("sessions", true));
   const [inspector, setInspector] = useState(() => keptFlag("inspector", false) && !isOnePane());
@@ -46,7 +46,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
       return new SessionView(handle);
     });
     setSelected(undefined);
-    setProblem(undefined);
+    clear();
     setOver(undefined);
     if (push) history.pushState(null, "", `/s/${encodeURIComponent(handle.id)}`);
     setListVersion((count) => count + 1);
@@ -58,7 +58,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
       return undefined;
     });
     setSelected(undefined);
-    setProblem(undefined);
+    clear();
     setOver(undefined);
     shown.current = undefined;
     if (push) history.pushState(null, "", "/");
@@ -73,7 +73,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
       } catch (error) {
         if (isAway(error)) return; // what is shown stays, and the panel says what to do
         leave(false);
-        setProblem(messageOf(error));
+        show(error);
       }
     },
     [agent],
@@ -170,7 +170,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
                 <span class="space" />
                 <span class="meta">{agent.server.model}</span>
               </div>
-              <Problem text={problem} />
+              <Problem problem={problem} />
             </header>
             <FirstStart agent={agent} onOpened={(handle) => take(handle, true)} />
           </>

@@ -1,31 +1,51 @@
-/** A component whose code is loaded when it is first drawn, so that the page itself is there sooner. */
+/**
+ * A component whose code is loaded when it is first drawn, so that the page itself is there sooner. While the server is
+ * away it waits for it.
+ */
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
+import { serverLink } from "./server-link.ts";
+
+const WORDS = {
+  away: "This part of the page comes when the server is back.",
+  missing:
+    "This part of the page could not be loaded. Load the page again: what you typed stays in this browser.",
+} as const;
+
 export function loadedLater<Props extends object>(load: () => Promise<(props: Props) => VNode | null>) {
   let loaded: ((props: Props) => VNode | null) | undefined;
   return function Later(props: Props): VNode | null {
-    const [failed, setFailed] = useState(false);
+    const [failed, setFailed] = useState<keyof typeof WORDS>();
     const [, draw] = useState(0);
     useEffect(() => {
-      if (loaded !== undefined) return undefined;
       let stale = false;
       const fetchIt = async (): Promise<void> => {
-        try {
-          loaded = await load();
-          if (!stale) draw((count) => count + 1);
-        } catch {
-          if (!stale) setFailed(true);
+        while (loaded === undefined && !stale) {
+          try {
+            loaded = await load();
+          } catch {
+            await serverLink.tryNow();
+            if (serverLink.state === "open") return setFailed("missing");
+            setFailed("away");
+            await serverLink.opened();
+          }
         }
+        if (!stale) draw((count) => count + 1);
       };
-      void fetchIt();
+      if (loaded === undefined) void fetchIt();
       return () => {
         stale = true;
       };
     }, []);
-    if (failed) return <p class="problem">This part of the page could not be loaded. Load the page again.</p>;
     const Loaded = loaded;
-    return Loaded === undefined ? null : <Loaded {...props} />;
+    if (Loaded !== undefined) return <Loaded {...props} />;
+    if (failed === undefined) return null;
+    return (
+      <p class={failed === "away" ? "problem calm" : "problem"} role="status">
+        {WORDS[failed]}
+      </p>
+    );
   };
 }

@@ -6,6 +6,7 @@
 import type { SessionHandle } from "../../access/client/index.ts";
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { NO_MARKS, ThoughtMarks } from "../fragments/index.ts";
+import { isAway, serverLink } from "./server-link.ts";
 
 /** Events after which a thought may be decided about otherwise. */
 const DECISIVE: ReadonlySet<LoggedEvent["type"]> = new Set([
@@ -68,13 +69,23 @@ export class MarksLoader {
       const decisions = await this.#handle.explain();
       this.marks = new ThoughtMarks(decisions, this.#handle.model.settings.target);
       this.#asked = key;
-    } catch {
-      // Without an answer nothing is marked. The next change asks again.
-      this.marks = NO_MARKS;
+    } catch (error) {
       this.#asked = key;
+      // While the server is away the last marks stay. Without an answer nothing is marked, and the next change asks again.
+      if (isAway(error)) this.#askWhenBack();
+      else this.marks = NO_MARKS;
     } finally {
       this.#running = false;
     }
     if (!this.#stopped) this.#onChange();
+  }
+
+  #askWhenBack(): void {
+    const forget = serverLink.subscribe(() => {
+      if (serverLink.state !== "open" && !this.#stopped) return;
+      forget();
+      this.#asked = "";
+      if (!this.#stopped) this.#onChange();
+    });
   }
 }

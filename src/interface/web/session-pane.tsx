@@ -1,9 +1,8 @@
 /** The pane of one session: header, conversation, composer. */
 
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import type { RemoteAgent } from "../../access/client/index.ts";
-import { messageOf } from "../../base/support/index.ts";
 import { nextRequestWords } from "../fragments/index.ts";
 import { Composer } from "./composer/composer.tsx";
 import { Announcer } from "./conversation/announcer.tsx";
@@ -12,6 +11,7 @@ import { SessionHeader } from "./frame/session-header.tsx";
 import { Problem } from "./look/problem.tsx";
 import type { SessionView } from "./session-view.ts";
 import { useAddress, useTitle } from "./use-address.ts";
+import { useProblem } from "./use-problem.ts";
 import { useVersion } from "./use-version.ts";
 
 interface Props {
@@ -35,8 +35,7 @@ export function SessionPane(props: Props) {
   useVersion(view);
   useAddress(view, onSelect);
   useTitle(view);
-  const [problem, setProblem] = useState<string>();
-  const showProblem = useCallback((error: unknown) => setProblem(messageOf(error)), []);
+  const { problem, show } = useProblem();
   const [scrolledDown, setScrolledDown] = useState(false);
   const { turnsEnded } = view.facts;
   const { title } = view.handle;
@@ -58,13 +57,13 @@ export function SessionPane(props: Props) {
         onOpen={onOpen}
         onRemoved={onRemoved}
       />
-      <Problem text={problem} />
+      <Problem problem={problem} />
       <Conversation
         view={view}
         selected={selected}
         onInspect={onInspect}
         onOpen={onOpen}
-        onProblem={showProblem}
+        onProblem={show}
         onScroll={setScrolledDown}
       />
       <Announcer view={view} />

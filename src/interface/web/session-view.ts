@@ -5,12 +5,13 @@
 
 import type { SessionHandle } from "../../access/client/index.ts";
 import { isEphemeral, type LoggedEvent, type SessionEvent } from "../../base/events/index.ts";
-import { codeOf, messageOf } from "../../base/support/index.ts";
+import { codeOf } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList, NO_MARKS, type ThoughtMarks } from "../fragments/index.ts";
 import { MarksLoader } from "./marks-loader.ts";
 import { serverLink } from "./server-link.ts";
 import { type Turn, TurnList } from "./turn-list.ts";
+import { problemOf, type ShownProblem } from "./use-problem.ts";
 
 /** The least time between two draws. People read no faster, and a stream of deltas costs a third. */
 const DRAW_MS = 50;
@@ -35,7 +36,7 @@ export class SessionView {
   #scheduled = false;
   #lostAt: number | undefined;
   #drawnAt = 0;
-  #problem: string | undefined;
+  #problem: ShownProblem | undefined;
   #version = 0;
 
   constructor(handle: SessionHandle) {
@@ -82,7 +83,7 @@ export class SessionView {
     return this.#version;
   }
 
-  get problem(): string | undefined {
+  get problem(): ShownProblem | undefined {
     return this.#problem;
   }
 
@@ -137,7 +138,7 @@ export class SessionView {
         return;
       } catch (error) {
         if (codeOf(error) !== "unauthorized") {
-          this.#problem = messageOf(error);
+          this.#problem = problemOf(error);
           return this.#changed();
         }
         await serverLink.opened(); // the composer says what to do

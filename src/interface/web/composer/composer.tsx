@@ -3,13 +3,14 @@
  * message, and what was not acknowledged is sent again under the same turn.
  */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import type { RemoteAgent } from "../../../access/client/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import { Icon } from "../look/icons.tsx";
+import { Problem } from "../look/problem.tsx";
 import type { SessionView } from "../session-view.ts";
 import { type Away, useAway } from "../use-away.ts";
+import { useProblem } from "../use-problem.ts";
 import { useVersion } from "../use-version.ts";
 import { AwayPanel } from "./away-panel.tsx";
 import { draftOf } from "./drafts.ts";
@@ -43,7 +44,7 @@ export function Composer({ view, nextRequest, onNextRequest }: Props) {
   const { handle, busy } = view;
   const draft = useDraft(draftOf(handle.id));
   const { value } = draft;
-  const [problem, setProblem] = useState<string>();
+  const { problem, show, clear, attempt } = useProblem();
   const away = useAway(handle);
   const back = useBack(away);
   const blocked = handle.access !== "write";
@@ -55,7 +56,7 @@ export function Composer({ view, nextRequest, onNextRequest }: Props) {
           draft.change(afterSent(draft.value, entry));
           return;
         }
-        setProblem(refused);
+        show(refused);
         if (!entry.inField) draft.change(withBefore(draft.value, entry));
       }),
     [handle, draft],
@@ -64,10 +65,6 @@ export function Composer({ view, nextRequest, onNextRequest }: Props) {
     sender.flush(); // what an earlier page left behind
     return () => sender.close();
   }, [sender]);
-  const run = (work: () => Promise<unknown>): void => {
-    setProblem(undefined);
-    work().catch((error: unknown) => setProblem(messageOf(error)));
-  };
   useEffect(() => {
     // Another tab began to send these, and may be gone by now.
     if (value.outgoing.every(({ turn }) => draft.isSending(turn))) return undefined;
@@ -80,7 +77,7 @@ export function Composer({ view, nextRequest, onNextRequest }: Props) {
   const send = (steers: boolean): void => {
     const now = draft.value;
     if (blocked || away !== undefined || toSend(now) === undefined) return;
-    setProblem(undefined);
+    clear();
     const { doubtful } = now;
     // Taken back and sent unchanged, it is the same message. The server may have it already.
     const isSame = doubtful?.text === now.text && now.images.length === 0;
@@ -105,7 +102,7 @@ export function Composer({ view, nextRequest, onNextRequest }: Props) {
     draft.change({ ...withBefore(draft.value, own), doubtful: { turn, text: own.text } });
   };
   const stop = (): void => {
-    if (busy && away === undefined) run(() => handle.cancel());
+    if (busy && away === undefined) attempt(() => handle.cancel());
   };
   const rows = queueRows(value, handle.queued, away !== undefined);
   const isSending = inField(value) !== undefined;
@@ -141,21 +138,17 @@ export function Composer({ view, nextRequest, onNextRequest }: Props) {
         {handle.interrupted && away === undefined ? (
           <p class="interrupted" role="status">
             The last turn was interrupted.{" "}
-            <button type="button" class="link" onClick={() => run(() => handle.resume().accepted())}>
+            <button type="button" class="link" onClick={() => attempt(() => handle.resume().accepted())}>
               Finish it
             </button>
           </p>
         ) : null}
-        {problem === undefined ? null : (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem problem={problem} />
         <MessageFrame
           draft={draft}
           placeholder={placeholderOf(blocked, busy)}
           isBlocked={blocked}
-          queue={<QueueList rows={rows} onTakeBack={(turn) => run(() => takeBack(turn))} />}
+          queue={<QueueList rows={rows} onTakeBack={(turn) => attempt(() => takeBack(turn))} />}
           hint={blocked && away === undefined && hasText ? ONLY_READ : hint}
           isHintOfKeys={away === undefined && !isSending && !blocked}
           isSmall={!busy && rows.length === 0 && value.images.length === 0 && away === undefined}

@@ -7,10 +7,11 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import type { RemoteAgent, SessionHandle } from "../../../access/client/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import { Icon, type IconName } from "../look/icons.tsx";
+import { Problem } from "../look/problem.tsx";
 import { isAway } from "../server-link.ts";
 import { useAway } from "../use-away.ts";
+import { useProblem } from "../use-problem.ts";
 import { AwayPanel } from "./away-panel.tsx";
 import { firstDraft } from "./drafts.ts";
 import { asSent, toSend } from "./edit-draft.ts";
@@ -52,7 +53,7 @@ const EXAMPLES: readonly Example[] = [
 export function FirstStart({ agent, onOpened }: Props) {
   const draft = useDraft(firstDraft());
   const { value } = draft;
-  const [problem, setProblem] = useState<string>();
+  const { problem, show, clear } = useProblem();
   const [isOpening, setOpening] = useState(false);
   const away = useAway();
   const hasText = toSend(value) !== undefined;
@@ -60,7 +61,7 @@ export function FirstStart({ agent, onOpened }: Props) {
   const send = async (): Promise<void> => {
     if (!canSend) return;
     setOpening(true);
-    setProblem(undefined);
+    clear();
     // A second try after a lost answer must open the same session.
     const session = value.session ?? ids.next("s");
     draft.change({ session });
@@ -71,7 +72,7 @@ export function FirstStart({ agent, onOpened }: Props) {
       draft.moveTo(handle.id, { ...sent, text, caret, images, session: undefined });
       onOpened(handle, value.text.trim());
     } catch (error) {
-      if (!isAway(error)) setProblem(messageOf(error)); // the panel says it
+      if (!isAway(error)) show(error); // the panel says it
     } finally {
       setOpening(false);
     }
@@ -88,11 +89,7 @@ export function FirstStart({ agent, onOpened }: Props) {
             kept={{ hasDraft: hasText, unsent: 0, queued: 0, onlyInTab: !draft.isKept }}
           />
         )}
-        {problem === undefined ? null : (
-          <p class="problem" role="alert">
-            {problem} Your message is still here.
-          </p>
-        )}
+        <Problem problem={problem && { ...problem, text: `${problem.text} Your message is still here.` }} />
         <form
           aria-label="Message"
           onSubmit={(event) => {

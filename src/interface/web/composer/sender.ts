@@ -4,7 +4,6 @@
  */
 
 import type { Input, SessionHandle, Turn } from "../../../access/client/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import { isAway, serverLink } from "../server-link.ts";
 import type { Outgoing } from "./draft-value.ts";
 import type { Draft } from "./drafts.ts";
@@ -14,7 +13,7 @@ import { imageParts } from "./image-files.ts";
 export interface Sent {
   readonly entry: Outgoing;
   /** Why the server refused it. Undefined: it was acknowledged. */
-  readonly refused?: string | undefined;
+  readonly refused?: unknown;
 }
 
 export class Sender {
@@ -51,7 +50,7 @@ export class Sender {
     const stop = new AbortController();
     this.#stops.set(turn, stop);
     this.#draft.setSending(turn, true);
-    let refused: string | undefined;
+    let refused: unknown;
     let isAgain = false;
     try {
       const input = await inputOf(text.trim(), images);
@@ -59,7 +58,7 @@ export class Sender {
       await acknowledged(this.#handle.send(input, { turn, whenBusy, signal: stop.signal }));
     } catch (error) {
       isAgain = isAway(error);
-      refused = messageOf(error);
+      refused = error;
     } finally {
       this.#stops.delete(turn);
       this.#draft.setSending(turn, false);

@@ -15,10 +15,11 @@ import {
   plainAddress,
   readElicitation,
 } from "../../../base/events/index.ts";
-import { messageOf, unmistakable, unmistakableLine } from "../../../base/support/index.ts";
+import { unmistakable, unmistakableLine } from "../../../base/support/index.ts";
 import type { BlockElicitation } from "../../fragments/index.ts";
 import { Problem } from "../look/problem.tsx";
 import type { SessionView } from "../session-view.ts";
+import { useProblem } from "../use-problem.ts";
 import { FieldInput } from "./elicitation-field.tsx";
 
 interface Props {
@@ -29,11 +30,10 @@ interface Props {
 type Values = Readonly<Record<string, ElicitationValue>>;
 
 export function Elicitation({ question, view }: Props) {
-  const [problem, setProblem] = useState<string>();
+  const { problem, attempt } = useProblem();
   const { requestId } = question;
   const answer = (given: ElicitationAnswer): void => {
-    setProblem(undefined);
-    view.handle.answer(requestId, given).catch((error: unknown) => setProblem(messageOf(error)));
+    attempt(() => view.handle.answer(requestId, given));
   };
   const decline = (): void => answer({ action: "decline" });
   // The log may come from anywhere, so what it says is checked again.
@@ -64,7 +64,7 @@ export function Elicitation({ question, view }: Props) {
           </div>
         </>
       )}
-      <Problem text={problem} />
+      <Problem problem={problem} />
     </div>
   );
 }

@@ -7,7 +7,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { ApproveOptions } from "../../../access/client/index.ts";
 import {
-  messageOf,
   sliceObject,
   stringOf,
   tryParseJson,
@@ -17,6 +16,7 @@ import {
 import { type BlockQuestion, mcpQuestionLines, type ToolBlock, toolLabel } from "../../fragments/index.ts";
 import { Problem } from "../look/problem.tsx";
 import type { SessionView } from "../session-view.ts";
+import { useProblem } from "../use-problem.ts";
 import { lastTypedAt } from "./last-typed.ts";
 
 interface PermissionProps {
@@ -38,7 +38,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 };
 
 export function Permission({ block, requestId, question, view }: PermissionProps) {
-  const [problem, setProblem] = useState<string>();
+  const { problem, attempt } = useProblem();
   const [asJson, setAsJson] = useState(false);
   const card = useRef<HTMLDivElement>(null);
   /** Until then a letter is the rest of something that was meant for the message. */
@@ -56,12 +56,9 @@ export function Permission({ block, requestId, question, view }: PermissionProps
     deafUntil.current = performance.now() + DEAF_MS;
     card.current?.focus({ preventScroll: true });
   }, [requestId]);
-  const answer = (work: Promise<void>): void => {
-    work.catch((error: unknown) => setProblem(messageOf(error)));
-  };
   const allow = (options: ApproveOptions = {}): void =>
-    answer(view.handle.approve(requestId, { argumentsHash, ...options }));
-  const deny = (): void => answer(view.handle.deny(requestId));
+    attempt(() => view.handle.approve(requestId, { argumentsHash, ...options }));
+  const deny = (): void => attempt(() => view.handle.deny(requestId));
   const allowForSession = rule === undefined ? undefined : (): void => allow({ forSession: true });
   const keys: Readonly<Record<string, (() => void) | undefined>> = {
     y: () => allow(),
@@ -134,7 +131,7 @@ export function Permission({ block, requestId, question, view }: PermissionProps
           {rule.includes(":") ? "" : " with any arguments"}. An allowed program may run others.
         </p>
       )}
-      <Problem text={problem} />
+      <Problem problem={problem} />
     </div>
   );
 }

@@ -1,9 +1,6 @@
 /** The end of a turn: how it ended, what it cost, and what can be done with it. */
 
-import { useState } from "preact/hooks";
-
 import { isLimit } from "../../../base/api/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import {
   type BlockVersion,
   formatDuration,
@@ -17,6 +14,7 @@ import { Problem } from "../look/problem.tsx";
 import { compact } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
 import type { Turn } from "../turn-list.ts";
+import { useProblem } from "../use-problem.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { InspectButton } from "./inspect-button.tsx";
 import { Versions } from "./versions.tsx";
@@ -35,11 +33,7 @@ interface Props {
 
 export function TurnFoot(props: Props) {
   const { turn, end, view, versions, isLast, isBusy, onVersion, onInspect, onOpen } = props;
-  const [problem, setProblem] = useState<string>();
-  const attempt = (work: () => Promise<unknown>): void => {
-    setProblem(undefined);
-    work().catch((error: unknown) => setProblem(messageOf(error)));
-  };
+  const { problem, attempt } = useProblem();
   const answer = turn.blocks.flatMap((block) =>
     block.kind === "text" && !block.superseded ? [block.text] : [],
   );
@@ -68,7 +62,7 @@ export function TurnFoot(props: Props) {
         <InspectButton id={end.id} name="Inspect this turn" onInspect={onInspect} />
         <span class="meta">{factsOf(end)}</span>
       </div>
-      <Problem text={problem} />
+      <Problem problem={problem} />
     </div>
   );
 }

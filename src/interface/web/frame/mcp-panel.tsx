@@ -3,9 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { type McpServerView, mcpServerWords } from "../../../base/api/index.ts";
-import { messageOf, unmistakableLine } from "../../../base/support/index.ts";
+import { unmistakableLine } from "../../../base/support/index.ts";
 import { Problem } from "../look/problem.tsx";
 import type { SessionView } from "../session-view.ts";
+import { useProblem } from "../use-problem.ts";
 
 /** No event tells of a server that answers between turns. */
 const LOOK_AGAIN_MS = 1000;
@@ -14,13 +15,13 @@ export function McpPanel({ view }: { readonly view: SessionView }) {
   const { handle, busy } = view;
   const [servers, setServers] = useState<readonly McpServerView[]>();
   const [connecting, setConnecting] = useState<string>();
-  const [problem, setProblem] = useState<string>();
+  const { problem, show: showProblem, clear } = useProblem();
   const show = async (load: Promise<readonly McpServerView[]>): Promise<void> => {
     try {
       setServers(await load);
-      setProblem(undefined);
+      clear();
     } catch (error) {
-      setProblem(messageOf(error));
+      showProblem(error);
     }
   };
   useEffect(() => void show(handle.mcpServers()), [handle, busy]);
@@ -51,7 +52,7 @@ export function McpPanel({ view }: { readonly view: SessionView }) {
           </li>
         ))}
       </ul>
-      <Problem text={problem} />
+      <Problem problem={problem} />
     </div>
   );
 }

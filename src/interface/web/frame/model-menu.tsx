@@ -3,20 +3,20 @@
 import { useState } from "preact/hooks";
 
 import type { RemoteAgent, SwitchPreview } from "../../../access/client/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import { EFFORT_NAMES, effortName, effortText } from "../effort-name.ts";
 import { Icon } from "../look/icons.tsx";
 import type { SessionView } from "../session-view.ts";
+import type { Problems } from "../use-problem.ts";
 import { Popover } from "./popover.tsx";
 
 interface Props {
   readonly agent: RemoteAgent;
   readonly view: SessionView;
   readonly disabled: boolean;
-  readonly onProblem: (message: string | undefined) => void;
+  readonly problems: Problems;
 }
 
-export function ModelMenu({ agent, view, disabled, onProblem }: Props) {
+export function ModelMenu({ agent, view, disabled, problems }: Props) {
   const { label, settings } = view.handle.model;
   const effort = settings.effort === undefined ? undefined : effortName(settings.effort);
   return (
@@ -33,7 +33,7 @@ export function ModelMenu({ agent, view, disabled, onProblem }: Props) {
         </>
       }
     >
-      {(close) => <ModelChoice agent={agent} view={view} onProblem={onProblem} onDone={close} />}
+      {(close) => <ModelChoice agent={agent} view={view} problems={problems} onDone={close} />}
     </Popover>
   );
 }
@@ -42,7 +42,7 @@ interface ChoiceProps extends Omit<Props, "disabled"> {
   readonly onDone: () => void;
 }
 
-export function ModelChoice({ agent, view, onProblem, onDone }: ChoiceProps) {
+export function ModelChoice({ agent, view, problems, onDone }: ChoiceProps) {
   const { handle } = view;
   const [chosen, setChosen] = useState<string>();
   const [loss, setLoss] = useState<SwitchPreview>();
@@ -56,18 +56,18 @@ export function ModelChoice({ agent, view, onProblem, onDone }: ChoiceProps) {
     setLoss(undefined);
     try {
       setLoss(await handle.previewSwitch(name));
-      onProblem(undefined);
+      problems.clear();
     } catch (error) {
-      onProblem(messageOf(error));
+      problems.show(error);
       setChosen(undefined);
     }
   };
   const take = async (name: string): Promise<void> => {
     try {
       await handle.setModel(name);
-      onProblem(undefined);
+      problems.clear();
     } catch (error) {
-      onProblem(messageOf(error));
+      problems.show(error);
     }
     onDone();
   };

@@ -7,6 +7,7 @@ import { focusWhenShown } from "../focus-when-shown.ts";
 import { loadedLater } from "../loaded-later.tsx";
 import { Icon } from "../look/icons.tsx";
 import type { SessionView } from "../session-view.ts";
+import type { Problems } from "../use-problem.ts";
 import { ModelChoice } from "./model-menu.tsx";
 import { Popover } from "./popover.tsx";
 import { Sheet } from "./sheet.tsx";
@@ -20,13 +21,13 @@ interface Props {
   readonly onOpen: (id: string) => void;
   readonly onRemoved: (id: string) => Promise<void>;
   readonly onInspector: () => void;
-  readonly onProblem: (message: string | undefined) => void;
-  readonly attempt: (work: () => Promise<unknown>) => void;
+  readonly problems: Problems;
 }
 
 type Shown = "model" | "rename" | "export" | "mcp" | "delete";
 
-export function MoreMenu({ agent, view, onOpen, onRemoved, onInspector, onProblem, attempt }: Props) {
+export function MoreMenu({ agent, view, onOpen, onRemoved, onInspector, problems }: Props) {
+  const { attempt } = problems;
   const { handle } = view;
   const [shown, setShown] = useState<Shown>();
   const hide = (): void => setShown(undefined);
@@ -85,7 +86,7 @@ export function MoreMenu({ agent, view, onOpen, onRemoved, onInspector, onProble
       </Popover>
       {shown === "model" ? (
         <Sheet title="Model and effort" onClose={hide}>
-          <ModelChoice agent={agent} view={view} onProblem={onProblem} onDone={hide} />
+          <ModelChoice agent={agent} view={view} problems={problems} onDone={hide} />
         </Sheet>
       ) : null}
       {shown === "rename" ? (

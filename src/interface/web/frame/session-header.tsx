@@ -1,12 +1,10 @@
 /** One row above the conversation: the title, the model, how full its context is, the inspector, and everything else. */
 
-import { useState } from "preact/hooks";
-
 import type { RemoteAgent } from "../../../access/client/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import { IconButton } from "../look/icon-button.tsx";
 import { Problem } from "../look/problem.tsx";
 import type { SessionView } from "../session-view.ts";
+import { useProblem } from "../use-problem.ts";
 import { useVersion } from "../use-version.ts";
 import { ContextMeter } from "./context-meter.tsx";
 import { ModelMenu } from "./model-menu.tsx";
@@ -29,13 +27,7 @@ export function SessionHeader(props: Props) {
     props;
   useVersion(view);
   const { handle } = view;
-  const [problem, setProblem] = useState<string>();
-  const attempt = (work: () => Promise<unknown>): void => {
-    work().then(
-      () => setProblem(undefined),
-      (error: unknown) => setProblem(messageOf(error)),
-    );
-  };
+  const problems = useProblem();
   return (
     <header class={isHidden ? "head is-hidden" : "head"}>
       <div class="head-row">
@@ -47,7 +39,7 @@ export function SessionHeader(props: Props) {
         />
         <h1>{handle.title ?? "New session"}</h1>
         <span class="space" />
-        <ModelMenu agent={agent} view={view} disabled={handle.access !== "write"} onProblem={setProblem} />
+        <ModelMenu agent={agent} view={view} disabled={handle.access !== "write"} problems={problems} />
         <ContextMeter view={view} />
         <IconButton
           icon="inspector"
@@ -63,8 +55,7 @@ export function SessionHeader(props: Props) {
           onOpen={onOpen}
           onRemoved={onRemoved}
           onInspector={onInspector}
-          onProblem={setProblem}
-          attempt={attempt}
+          problems={problems}
         />
       </div>
       {handle.access === "write" ? null : (
@@ -72,7 +63,7 @@ export function SessionHeader(props: Props) {
           Another process is writing this session. You can only watch it here.
         </p>
       )}
-      <Problem text={problem ?? (handle.connection === "lost" ? undefined : view.problem)} />
+      <Problem problem={problems.problem ?? (handle.connection === "lost" ? undefined : view.problem)} />
     </header>
   );
 }

@@ -3,12 +3,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { RemoteAgent, SessionListing } from "../../../access/client/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import { IconButton } from "../look/icon-button.tsx";
 import { BrandMark, Icon } from "../look/icons.tsx";
 import { Problem } from "../look/problem.tsx";
 import { compact, dollars } from "../numbers.ts";
+import { isAway } from "../server-link.ts";
 import { useAway } from "../use-away.ts";
+import { type Problems, useProblem } from "../use-problem.ts";
 import { ageOf, byDay } from "./ages.ts";
 
 interface Props {
@@ -27,9 +28,9 @@ const LOOK_AGAIN_MS = 15_000;
 
 export function SessionList({ agent, version, current, onOpen, onNew, onHide, onHelp }: Props) {
   const [search, setSearch] = useState("");
-  const { found, total, problem, more } = useSessions(agent, search.trim(), version);
+  const isGone = useAway() !== undefined;
+  const { found, total, problem, more } = useSessions(agent, search.trim(), `${version} ${isGone}`);
   const left = total - found.length;
-  const isAway = useAway() !== undefined;
   return (
     <nav class="sessions-pane" aria-label="Sessions">
       <div class="brand">
@@ -65,7 +66,7 @@ export function SessionList({ agent, version, current, onOpen, onNew, onHide, on
           if (left > 0 && scrollHeight - scrollTop - clientHeight < 200) more();
         }}
       >
-        <Problem text={problem} />
+        <Problem problem={problem} />
         {byDay(found, Date.now()).map(([day, sessions]) => (
           <section key={day}>
             <h2>{day}</h2>
@@ -88,8 +89,8 @@ export function SessionList({ agent, version, current, onOpen, onNew, onHide, on
         ) : null}
       </div>
       <div class="side-foot">
-        <span class={isAway ? "state-dot gone" : "state-dot"} aria-hidden="true" />
-        {isAway ? "Server away" : "Connected"}
+        <span class={isGone ? "state-dot gone" : "state-dot"} aria-hidden="true" />
+        {isGone ? "Server away" : "Connected"}
         <IconButton icon="help" name="Keys and help (?)" onClick={onHelp} />
       </div>
     </nav>
@@ -142,15 +143,15 @@ function SessionState({ session: { state, problem, modifiedAt } }: { readonly se
 interface Sessions {
   readonly found: readonly SessionListing[];
   readonly total: number;
-  readonly problem: string | undefined;
+  readonly problem: Problems["problem"];
   readonly more: () => void;
 }
 
-function useSessions(agent: RemoteAgent, search: string, version: number): Sessions {
+function useSessions(agent: RemoteAgent, search: string, version: string): Sessions {
   const [shown, setShown] = useState<{ readonly found: readonly SessionListing[]; readonly total: number }>(
     NONE,
   );
-  const [problem, setProblem] = useState<string>();
+  const { problem, show, clear } = useProblem();
   const [round, setRound] = useState(0);
   /** How many sessions the reader has asked for. */
   const wanted = useRef(PAGE);
@@ -178,9 +179,9 @@ function useSessions(agent: RemoteAgent, search: string, version: number): Sessi
         }
         if (stale) return;
         setShown({ found, total: found.length < wanted.current ? found.length : total });
-        setProblem(undefined);
+        clear();
       } catch (error) {
-        if (!stale) setProblem(messageOf(error));
+        if (!stale && !isAway(error)) show(error); // the panel over the field says that
       } finally {
         if (!stale) loading.current = false;
       }

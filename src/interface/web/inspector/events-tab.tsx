@@ -3,10 +3,11 @@
 import { useMemo, useState } from "preact/hooks";
 
 import type { LoggedEvent } from "../../../base/events/index.ts";
-import { messageOf } from "../../../base/support/index.ts";
 import { leftBehind } from "../../../runtime/facts/index.ts";
 import { Icon } from "../look/icons.tsx";
+import { Problem } from "../look/problem.tsx";
 import type { SessionView } from "../session-view.ts";
+import { useProblem } from "../use-problem.ts";
 import { blockIndex } from "./event-index.ts";
 import { counted } from "./figures.ts";
 import { RawValue } from "./raw-value.tsx";
@@ -24,18 +25,13 @@ export function EventsTab({ view, selected, onSelect }: Props) {
   useRefresh(view);
   const [most, setMost] = useState(EVENTS_AT_ONCE);
   const [open, setOpen] = useState<number>();
-  const [problem, setProblem] = useState<string>();
+  const { problem, attempt } = useProblem();
   const { events, handle, facts } = view;
   const left = useMemo(() => leftBehind(events), [facts, events.length]);
   const blocks = useMemo(() => blockIndex(view.blocks), [facts, events.length, view.blocks.length]);
   if (events.length === 0) return <p class="empty">No events yet.</p>;
   const hidden = Math.max(0, events.length - most);
-  const goTo = (to: number): void => {
-    handle.checkout({ to }).then(
-      () => setProblem(undefined),
-      (error: unknown) => setProblem(messageOf(error)),
-    );
-  };
+  const goTo = (to: number): void => attempt(() => handle.checkout({ to }));
   const toggle = (event: LoggedEvent): void => {
     const opens = open !== event.seq;
     setOpen(opens ? event.seq : undefined);
@@ -48,11 +44,7 @@ export function EventsTab({ view, selected, onSelect }: Props) {
         <h2>{counted(events.length, "event")}</h2>
         {view.busy ? <span class="meta">a turn runs</span> : null}
       </div>
-      {problem === undefined ? null : (
-        <p class="proof" role="status">
-          The branch cannot be opened: {problem}.
-        </p>
-      )}
+      <Problem problem={problem} />
       {hidden === 0 ? null : (
         <button type="button" class="link earlier" onClick={() => setMost(most + EVENTS_AT_ONCE)}>
           Show earlier events ({hidden.toLocaleString("en")})
