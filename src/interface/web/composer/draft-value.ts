@@ -24,6 +24,13 @@ export interface Outgoing {
   readonly inField: boolean;
 }
 
+/** A message that is being edited in its place. Sent again unchanged, it is the same version. */
+export interface DraftEdit {
+  readonly seq: number;
+  readonly text: string;
+  readonly sent?: Pick<Outgoing, "turn" | "text"> | undefined;
+}
+
 export interface DraftValue {
   readonly text: string;
   readonly caret: readonly [start: number, end: number];
@@ -31,14 +38,15 @@ export interface DraftValue {
   readonly outgoing: readonly Outgoing[];
   /** A message that the person took back to change it, though the server may have it. */
   readonly doubtful?: Pick<Outgoing, "turn" | "text"> | undefined;
+  readonly edits?: readonly DraftEdit[] | undefined;
   /** The session that the first message opens, so that a second try opens the same one. */
   readonly session?: string | undefined;
 }
 
 export const NOTHING: DraftValue = { text: "", caret: [0, 0], images: [], outgoing: [] };
 
-export function isNothing({ text, images, outgoing }: DraftValue): boolean {
-  return text === "" && images.length === 0 && outgoing.length === 0;
+export function isNothing({ text, images, outgoing, edits = [] }: DraftValue): boolean {
+  return text === "" && images.length === 0 && outgoing.length === 0 && edits.length === 0;
 }
 
 /** `isDamaged` if the text is not what `JSON.stringify` wrote; what can be saved of the words is in the value. */
@@ -49,17 +57,26 @@ export function readDraft(json: string): { readonly value: DraftValue; readonly 
   if (text === undefined) return { value: { ...NOTHING, text: wordsIn(json) }, isDamaged: true };
   const [start, end] = arrayOf(given["caret"]).map((at) => numberOf(at) ?? text.length);
   const caret = [start ?? text.length, end ?? text.length] as const;
-  const { turn, text: words } = objectOf(given["doubtful"]);
-  const doubtful = typeof turn === "string" && typeof words === "string" ? { turn, text: words } : undefined;
   const value = {
     text,
     caret,
     images: imagesIn(given["images"]),
     outgoing: arrayOf(given["outgoing"]).flatMap(outgoingIn),
-    doubtful,
+    doubtful: turnAndText(given["doubtful"]),
+    edits: arrayOf(given["edits"]).flatMap(editIn),
     session: stringOf(given["session"]),
   };
   return { value, isDamaged: false };
+}
+
+function turnAndText(value: unknown): Pick<Outgoing, "turn" | "text"> | undefined {
+  const { turn, text } = objectOf(value);
+  return typeof turn === "string" && typeof text === "string" ? { turn, text } : undefined;
+}
+
+function editIn(value: unknown): readonly DraftEdit[] {
+  const { seq, text, sent } = objectOf(value);
+  return typeof seq === "number" && typeof text === "string" ? [{ seq, text, sent: turnAndText(sent) }] : [];
 }
 
 function outgoingIn(value: unknown): readonly Outgoing[] {

@@ -2,14 +2,16 @@
 
 import { useRef, useState } from "preact/hooks";
 
-import { messageOf } from "../../../base/support/index.ts";
 import type { BlockVersion, UserBlock } from "../../fragments/index.ts";
+import { ids } from "../composer/use-draft.ts";
 import { focusWhenShown } from "../focus-when-shown.ts";
 import { IconButton } from "../look/icon-button.tsx";
 import { Problem } from "../look/problem.tsx";
 import { pure } from "../pure.tsx";
 import type { SessionView } from "../session-view.ts";
+import { useProblem } from "../use-problem.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { useEdit } from "./use-edit.ts";
 import { Versions } from "./versions.tsx";
 
 interface Props {
@@ -22,11 +24,11 @@ interface Props {
 }
 
 export function OwnMessage({ block, view, versions, isBusy, selected, onVersion }: Props) {
-  const [draft, setDraft] = useState<string>();
+  const { edit, isOpenedNow, begin, change, end } = useEdit(view, block.seq);
   const canEdit = block.by === "person" && block.steer !== true && view.handle.access === "write";
   return (
     <div class={`block user${selected ? " selected" : ""}`} data-block={block.id}>
-      {draft === undefined ? (
+      {edit === undefined ? (
         <>
           <h2 class="visually-hidden">{who(block)}</h2>
           <div class="bubble">
@@ -39,19 +41,24 @@ export function OwnMessage({ block, view, versions, isBusy, selected, onVersion 
             )}
             <CopyButton text={() => block.text} name="Copy this message" />
             {canEdit ? (
-              <IconButton icon="edit" name="Edit this message" onClick={() => setDraft(block.text)} />
+              <IconButton icon="edit" name="Edit this message" onClick={() => begin(block.text)} />
             ) : null}
           </div>
         </>
       ) : (
         <Editor
-          text={draft}
+          text={edit.text}
+          takesFocus={isOpenedNow}
           version={(versions?.length ?? 1) + 1}
-          onText={setDraft}
-          onCancel={() => setDraft(undefined)}
+          onText={(text) => change({ ...edit, text })}
+          onCancel={end}
           onSend={async () => {
-            await view.handle.edit(block.seq, draft).accepted();
-            setDraft(undefined);
+            // The answer to an earlier try may have been lost: the same words are the same version.
+            const sent =
+              edit.sent?.text === edit.text ? edit.sent : { turn: ids.next("tn"), text: edit.text };
+            change({ ...edit, sent });
+            await view.handle.edit(block.seq, edit.text, { turn: sent.turn }).accepted();
+            end();
           }}
         />
       )}
@@ -79,14 +86,16 @@ function who({ by, steer }: UserBlock): string {
 
 interface EditorProps {
   readonly text: string;
+  /** False for an edit that an earlier page left behind. */
+  readonly takesFocus: boolean;
   readonly version: number;
   readonly onText: (text: string) => void;
   readonly onCancel: () => void;
   readonly onSend: () => Promise<void>;
 }
 
-function Editor({ text, version, onText, onCancel, onSend }: EditorProps) {
-  const [problem, setProblem] = useState<string>();
+function Editor({ text, takesFocus, version, onText, onCancel, onSend }: EditorProps) {
+  const { problem, show } = useProblem();
   const [sending, setSending] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   // The text stays until the server has accepted it.
@@ -96,7 +105,7 @@ function Editor({ text, version, onText, onCancel, onSend }: EditorProps) {
     try {
       await onSend();
     } catch (error) {
-      setProblem(messageOf(error));
+      show(error);
       setSending(false);
     }
   };
@@ -111,7 +120,7 @@ function Editor({ text, version, onText, onCancel, onSend }: EditorProps) {
       }}
     >
       <textarea
-        ref={focusWhenShown}
+        ref={takesFocus ? focusWhenShown : null}
         aria-label="Edited message"
         rows={Math.min(8, text.split("\n").length + 1)}
         value={text}
@@ -124,7 +133,7 @@ function Editor({ text, version, onText, onCancel, onSend }: EditorProps) {
           }
         }}
       />
-      <Problem text={problem} />
+      <Problem problem={problem} />
       <div class="card-buttons">
         <span class="meta">The old version stays, one arrow away.</span>
         <span class="space" />
