@@ -151,7 +151,7 @@ describePage(real, "the events and the block in the inspector", () => {
       script: [{ output: [answer("One")] }, { output: [answer("Two")] }],
     });
     await begin(other.page, "First");
-    await other.page.getByText("One").first().waitFor();
+    await other.page.getByText("Worked for").waitFor();
     const handle = await other.remote.open({ id: /\/s\/([^/#]+)/.exec(other.page.url())?.[1] ?? "" });
     await handle.retry().result();
     await handle.close();
