@@ -20,9 +20,9 @@ export function loadedLater<Props extends object>(load: () => Promise<(props: Pr
     const [failed, setFailed] = useState<keyof typeof WORDS>();
     const [, draw] = useState(0);
     useEffect(() => {
-      let stale = false;
+      const gone = new AbortController();
       const fetchIt = async (): Promise<void> => {
-        while (loaded === undefined && !stale) {
+        while (loaded === undefined && !gone.signal.aborted) {
           try {
             loaded = await load();
           } catch {
@@ -32,12 +32,10 @@ export function loadedLater<Props extends object>(load: () => Promise<(props: Pr
             await serverLink.opened();
           }
         }
-        if (!stale) draw((count) => count + 1);
+        if (!gone.signal.aborted) draw((count) => count + 1);
       };
       if (loaded === undefined) void fetchIt();
-      return () => {
-        stale = true;
-      };
+      return () => gone.abort();
     }, []);
     const Loaded = loaded;
     if (Loaded !== undefined) return <Loaded {...props} />;
