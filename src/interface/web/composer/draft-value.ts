@@ -38,14 +38,14 @@ export interface DraftValue {
   readonly outgoing: readonly Outgoing[];
   /** A message that the person took back to change it, though the server may have it. */
   readonly doubtful?: Pick<Outgoing, "turn" | "text"> | undefined;
-  readonly edits?: readonly DraftEdit[] | undefined;
+  readonly edits: readonly DraftEdit[];
   /** The session that the first message opens, so that a second try opens the same one. */
   readonly session?: string | undefined;
 }
 
-export const NOTHING: DraftValue = { text: "", caret: [0, 0], images: [], outgoing: [] };
+export const NOTHING: DraftValue = { text: "", caret: [0, 0], images: [], outgoing: [], edits: [] };
 
-export function isNothing({ text, images, outgoing, edits = [] }: DraftValue): boolean {
+export function isNothing({ text, images, outgoing, edits }: DraftValue): boolean {
   return text === "" && images.length === 0 && outgoing.length === 0 && edits.length === 0;
 }
 

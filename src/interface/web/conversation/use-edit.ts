@@ -18,11 +18,11 @@ interface Editing {
 /** Does not redraw with the draft: a long session has many messages, and a draft changes with every key. */
 export function useEdit({ handle, facts }: SessionView, seq: number): Editing {
   const draft = draftOf(handle.id);
-  const [edit, setEdit] = useState(() => draft.value.edits?.find((one) => one.seq === seq));
+  const [edit, setEdit] = useState(() => draft.value.edits.find((one) => one.seq === seq));
   const [isOpenedNow, setOpenedNow] = useState(false);
   const keep = (next: DraftEdit | undefined): void => {
     setEdit(next);
-    const others = (draft.value.edits ?? []).filter((one) => one.seq !== seq);
+    const others = draft.value.edits.filter((one) => one.seq !== seq);
     draft.change({ edits: next === undefined ? others : [...others, next] });
   };
   // The server has it, and an earlier page did not hear so.
