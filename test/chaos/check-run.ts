@@ -32,8 +32,7 @@ export async function checkRun(parts: CheckParts): Promise<void> {
   for (const turn of ledger.turns.values()) checkTurn(parts, turn);
   checkDecisions(parts);
   checkAcks(parts);
-  checkRuns(parts, starts);
-  await checkEffects(parts, starts);
+  await checkEffects(parts, starts, checkRuns(parts, starts));
   for (const viewer of parts.viewers) checkViewer(parts, viewer);
 }
 
@@ -173,9 +172,13 @@ function checkAcks({ ledger, book }: CheckParts): void {
   }
 }
 
-/** No tool ran twice for a call, and none without a start in the log. */
-function checkRuns({ ledger, book }: CheckParts, starts: ReadonlyMap<string, string>): void {
+/**
+ * No tool ran twice for a call, and none without a start in the log. Returns the runs whose start a promotion may have
+ * taken back after it was acknowledged.
+ */
+function checkRuns({ ledger, book }: CheckParts, starts: ReadonlyMap<string, string>): ReadonlySet<string> {
   const runs = new Map<string, number>();
+  const lost = new Set<string>();
   for (const line of linesOf(ledger.folder, /^ran-/)) {
     const [key = "", tool, at] = line.split(" ");
     ledger.add("tool runs");
@@ -184,8 +187,9 @@ function checkRuns({ ledger, book }: CheckParts, starts: ReadonlyMap<string, str
     if (count > 1 && tool !== IDEMPOTENT_TOOL)
       ledger.violate(`the tool ${tool} ran ${count} times for ${key}`);
     if (count > 1 && tool === IDEMPOTENT_TOOL) ledger.add("idempotent runs again");
-    if (!starts.has(key) && !ledger.mayBeLost(Number(at)))
-      ledger.violate(`the tool ${tool} ran for ${key}, which the log does not know as started`);
+    if (starts.has(key)) continue;
+    if (ledger.mayBeLost(Number(at))) lost.add(key);
+    else ledger.violate(`the tool ${tool} ran for ${key}, which the log does not know as started`);
   }
   for (const [id, { events }] of book.logs) {
     const keys = new Map(
@@ -201,11 +205,13 @@ function checkRuns({ ledger, book }: CheckParts, starts: ReadonlyMap<string, str
         if (!runs.has(key)) ledger.violate(`result ${event.seq} of ${id} says ok, and its tool did not run`);
       }
   }
+  return lost;
 }
 
 async function checkEffects(
   { ledger, database }: CheckParts,
   starts: ReadonlyMap<string, string>,
+  lost: ReadonlySet<string>,
 ): Promise<void> {
   const rows = await database.sql(
     "select key, min(tool) as tool, count(*)::int as count from chaos.effects group by key",
@@ -214,7 +220,8 @@ async function checkEffects(
     ledger.add("effects", Number(count));
     if (Number(count) > 1 && tool !== IDEMPOTENT_TOOL)
       ledger.violate(`the effect of ${String(key)} is there ${String(count)} times`);
-    if (!starts.has(String(key))) ledger.violate(`the effect of ${String(key)} has no start in the log`);
+    if (!starts.has(String(key)) && !lost.has(String(key)))
+      ledger.violate(`the effect of ${String(key)} has no start in the log`);
   }
 }
 
