@@ -1,5 +1,7 @@
 /** The frame of the page: sessions, header, menus, keys, and how it fits the window. */
 
+import { EventEmitter, once } from "node:events";
+
 import { expect, test } from "vitest";
 
 import { say as answer, think } from "../contracts/session-fixture.ts";
@@ -20,7 +22,18 @@ describePage(real, "the frame", () => {
     await page.reload();
     await page.locator(".session").first().waitFor();
     await expect.poll(() => page.locator(".session").count()).toBe(100);
+    // Also while the list is being loaded again, as it is when a turn has ended or the person comes back to the tab.
+    const again = page.waitForRequest("**/api/sessions?*");
+    const held = new EventEmitter();
+    const released = once(held, "released");
+    await page.route("**/api/sessions?*", async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+    await again;
     await page.getByRole("button", { name: "Older sessions (5)" }).click();
+    held.emit("released");
     await expect.poll(() => page.locator(".session").count()).toBe(105);
     await page.getByRole("searchbox").fill("Session 33");
     await expect.poll(() => page.locator(".session").count()).toBe(1);

@@ -155,7 +155,6 @@ function useSessions(agent: RemoteAgent, search: string, version: string): Sessi
   const [round, setRound] = useState(0);
   /** How many sessions the reader has asked for. */
   const wanted = useRef(PAGE);
-  const loading = useRef(false);
   useEffect(() => {
     wanted.current = PAGE;
   }, [search]);
@@ -163,7 +162,6 @@ function useSessions(agent: RemoteAgent, search: string, version: string): Sessi
     let stale = false;
     const load = async (): Promise<void> => {
       try {
-        loading.current = true;
         const found: SessionListing[] = [];
         let total = 0;
         while (found.length < wanted.current) {
@@ -182,8 +180,6 @@ function useSessions(agent: RemoteAgent, search: string, version: string): Sessi
         clear();
       } catch (error) {
         if (!stale && !isAway(error)) show(error); // the panel over the field says that
-      } finally {
-        if (!stale) loading.current = false;
       }
     };
     void load();
@@ -206,9 +202,9 @@ function useSessions(agent: RemoteAgent, search: string, version: string): Sessi
     ...shown,
     problem,
     more: () => {
-      if (loading.current) return;
-      loading.current = true;
-      wanted.current += PAGE;
+      const next = shown.found.length + PAGE;
+      if (wanted.current >= next && problem === undefined) return; // scrolling asks many times
+      wanted.current = next;
       setRound((count) => count + 1);
     },
   };
