@@ -79,6 +79,7 @@ describePage(real, "the end of the conversation", () => {
     await scroller(page).hover();
     await page.mouse.wheel(0, -300);
     await jump(page).waitFor();
+    await expect.poll(() => fromEnd(page)).toBeGreaterThan(100); // the browser tells of the wheel before it scrolls
     await page.mouse.wheel(0, 5000);
     await expect.poll(() => jump(page).count()).toBe(0);
     await more();
@@ -127,7 +128,8 @@ describePage(real, "the end of the conversation", () => {
     await page.goto(`${server.url}/s/long#${seq}`);
     await page.reload();
     await page.locator(".selected").waitFor();
-    expect(await page.locator(".selected").innerText()).toContain("Message 0");
+    // It has no text until it has come into view.
+    await expect.poll(() => page.locator(".selected").innerText()).toContain("Message 0");
     expect(errors).toEqual([]);
   });
 

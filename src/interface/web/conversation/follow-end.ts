@@ -15,6 +15,8 @@ export class FollowEnd {
   #top = 0;
   #touchY = 0;
   #dragging = false;
+  /** The reader asked for the end, and the browser is on its way there. */
+  #goesToEnd = false;
 
   constructor(scroller: HTMLElement, content: HTMLElement, sentinel: HTMLElement, onChange: () => void) {
     this.#scroller = scroller;
@@ -45,6 +47,7 @@ export class FollowEnd {
           this.#set(false);
       }),
       listen(scroller, "scroll", () => this.#scrolled()),
+      listen(scroller, "scrollend", () => this.#settled()),
     ];
     this.#observer = new IntersectionObserver(
       ([entry]) => {
@@ -95,8 +98,10 @@ export class FollowEnd {
     const field =
       event.target instanceof HTMLElement && event.target.closest("textarea, input, select") !== null;
     if (field || event.defaultPrevented) return;
-    if (event.key === "End") this.#set(true);
-    else if (["PageUp", "Home", "ArrowUp"].includes(event.key) || (event.key === " " && event.shiftKey)) {
+    if (event.key === "End") {
+      this.#goesToEnd = true;
+      this.jump();
+    } else if (["PageUp", "Home", "ArrowUp"].includes(event.key) || (event.key === " " && event.shiftKey)) {
       // An arrow that acts on a control does not scroll.
       if (event.target === this.#scroller || event.key !== "ArrowUp") this.#set(false);
     }
@@ -110,6 +115,12 @@ export class FollowEnd {
     const atEnd = scrollHeight - scrollTop - clientHeight < 4;
     if (moved > 0 && (atEnd || (this.#endInView && scrollHeight - scrollTop - clientHeight < 24)))
       this.#set(true);
+  }
+
+  /** Nothing moves any more. The browser scrolls to where the end was when the key was pressed; it may have grown since. */
+  #settled(): void {
+    if (this.#following && this.#goesToEnd) this.#toEnd();
+    this.#goesToEnd = false;
   }
 
   #set(following: boolean): void {
