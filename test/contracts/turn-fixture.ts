@@ -35,7 +35,7 @@ export async function testTurn(options: {
       now += ms;
     },
   };
-  const liveLog = new LiveLog(log, true);
+  const liveLog = await LiveLog.open(log, true);
   liveLog.listener = (events) => void live.push(...events);
   const context: TurnContext = {
     turn: "tn_1",

@@ -90,8 +90,8 @@ test(
 );
 
 /** A log without a lock, as on two machines that share a folder: each believes that it holds the session. */
-function unlocked(folder: string): Log {
-  return new FileLog({
+function unlocked(folder: string): Promise<Log> {
+  return FileLog.open({
     id: "s",
     path: join(folder, "s.jsonl"),
     mode: "write",
@@ -116,7 +116,7 @@ test(
       const base = await fileStore(folder).open("s", { mode: "write" });
       await base.append([notice("base")]);
       await base.close();
-      const writers = [unlocked(folder), unlocked(folder)] as const;
+      const writers = [await unlocked(folder), await unlocked(folder)] as const;
       const acknowledged: string[] = ["base"];
       for (let step = 0; step < LENGTH; step += 1) {
         const who = (order >> step) & 1;

@@ -55,6 +55,19 @@ export {
   type Settings,
   type ToolSpec,
 } from "./settings.ts";
+export { ItemSketch, ResultSketch, sketchOfItem, sketchOfResult } from "./sketch.ts";
+export {
+  decodedWhenRead,
+  type EventHead,
+  eventOf,
+  eventsWhere,
+  headsOf,
+  type LineHead,
+  type LineSource,
+  LOUD_FIELDS,
+  quietHead,
+  StoredEvent,
+} from "./stored-event.ts";
 export type { SessionParent, SubAgentSpent } from "./sub-agent.ts";
 export { typedEvent } from "./validate-event.ts";
 export { addUsage, NO_USAGE, type Usage } from "./usage.ts";

@@ -41,10 +41,22 @@ export function checkedLine(line: Buffer): string | undefined {
 }
 
 export function checkedText(bytes: Buffer, start: number, end: number): string | undefined {
+  return isWhole(bytes, start, end) ? textOfLine(bytes, start, end) : undefined;
+}
+
+/** Whether the checksum of a line matches. */
+export function isWhole(bytes: Buffer, start: number, end: number): boolean {
+  const length = end - SUM_BYTES - start;
+  // No writer produces a longer one, and no string can hold it.
+  if (length <= 0 || length >= constants.MAX_STRING_LENGTH) return false;
+  // Faster than a subarray: only crc32 looks at it.
+  const open = new Uint8Array(bytes.buffer, bytes.byteOffset + start, length);
+  return sumAt(bytes, start + length) === crc32(open);
+}
+
+/** The line without its checksum, of a line that was verified. */
+export function textOfLine(bytes: Buffer, start: number, end: number): string {
   const openEnd = end - SUM_BYTES;
-  if (openEnd <= start) return undefined;
-  if (openEnd - start >= constants.MAX_STRING_LENGTH) return undefined; // no writer produces it, and no string can hold it
-  if (sumAt(bytes, openEnd) !== crc32(bytes.subarray(start, openEnd))) return undefined;
   // Decodes once and joins nothing: the closing brace briefly replaces the comma before the checksum.
   bytes[openEnd] = CLOSE_BRACE;
   const text = bytes.toString("utf8", start, openEnd + 1);

@@ -4,10 +4,12 @@ export {
   checkedLine,
   checkedText,
   frameOpen,
+  isWhole,
   LF,
   type RawLine,
   splitLines,
   SUM_BYTES,
+  textOfLine,
 } from "./checked-lines.ts";
 export { isThere } from "./is-there.ts";
 export { readText } from "./read-text.ts";

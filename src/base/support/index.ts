@@ -18,6 +18,7 @@ export {
 } from "./errors.ts";
 export { arrayText, objectText, textMember, withMember, withoutMember } from "./json-edit.ts";
 export {
+  compactMembers,
   elementSpans,
   escapeLineSeparators,
   isOneValue,

@@ -58,6 +58,31 @@ export function sliceObject(text: string): readonly Member[] {
   return members;
 }
 
+/**
+ * Where the members of an object are, without copying them: start and end of the key inside its quotes, and of the
+ * value, four numbers each. Returns how many there are, or -1 for anything but an object without white space between
+ * its members, and if `spans` has too little room.
+ */
+export function compactMembers(text: string, spans: Int32Array): number {
+  if (text.charCodeAt(0) !== OPEN_BRACE) return -1;
+  let at = 1;
+  for (let count = 0; 4 * count < spans.length; count += 1) {
+    if (text.charCodeAt(at) !== QUOTE) return -1;
+    const keyEnd = endOfString(text, at);
+    if (text.charCodeAt(keyEnd) !== COLON) return -1;
+    const valueEnd = endOfValue(text, keyEnd + 1);
+    spans[4 * count] = at + 1;
+    spans[4 * count + 1] = keyEnd - 1;
+    spans[4 * count + 2] = keyEnd + 1;
+    spans[4 * count + 3] = valueEnd;
+    const next = text.charCodeAt(valueEnd);
+    if (next === CLOSE_BRACE) return valueEnd + 1 === text.length ? count + 1 : -1;
+    if (next !== COMMA) return -1;
+    at = valueEnd + 1;
+  }
+  return -1;
+}
+
 /** The value of a JSON string, or undefined for anything else. */
 export function stringValue(text: string): string | undefined {
   return text.charCodeAt(0) === QUOTE ? stringIn(text, 0, text.length) : undefined;
@@ -200,6 +225,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 
 function skipSpace(text: string, from: number): number {
   let at = from;

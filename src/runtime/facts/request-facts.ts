@@ -1,20 +1,24 @@
 /** One request of a session and its outcome. */
 
-import type {
-  AssistantMessage,
-  ElicitationAnswerEvent,
-  ElicitationRequest,
-  LeftOut,
-  Notice,
-  PermissionDecisionEvent,
-  PermissionRequest,
-  Reasoning,
-  ResponseEnd,
-  ResponseStart,
-  ToolCall,
-  ToolResult,
-  ToolStart,
+import {
+  type AssistantMessage,
+  type ElicitationAnswerEvent,
+  type ElicitationRequest,
+  type EventHead,
+  eventOf,
+  type LeftOut,
+  type Notice,
+  type Origin,
+  type PermissionDecisionEvent,
+  type PermissionRequest,
+  type Reasoning,
+  type ResponseEnd,
+  type ResponseStart,
+  type ToolCall,
+  type ToolResult,
+  type ToolStart,
 } from "../../base/events/index.ts";
+import { originOf } from "../fold/index.ts";
 
 /** A time in which a call waited for a person: for a permission, or for the answer to a question of its tool. */
 export interface Wait {
@@ -50,29 +54,44 @@ type OfTool =
 export class RequestFacts {
   /** Counted from 1 over the whole log, as `rebuildRequest` expects. */
   readonly request: number;
-  readonly start: ResponseStart;
-  /** What the request omitted, by reason, even if the event only refers to an earlier one. */
-  readonly leftOut: readonly LeftOut[];
-  readonly #messages: AssistantMessage[] = [];
-  readonly #thoughts: Reasoning[] = [];
-  readonly #tools: { -readonly [Field in keyof ToolFacts]: ToolFacts[Field] }[] = [];
-  /** The index of the first call with that id. */
-  readonly #toolAt = new Map<string, number>();
-  readonly #slots = new Set<number>();
+  readonly #start: EventHead;
+  readonly #bySeq: ReadonlyMap<number, RequestFacts>;
+  /** Events that nobody has asked for yet: opening a session decodes none of them. */
+  #arrived: EventHead[] = [];
+  #parts: ResponseParts | undefined;
   end: ResponseEnd | undefined;
   /** Why another model than the turn's own was asked, from this request on. */
   fallback: Notice | undefined;
   /** Zero for a response without usage, undefined if the price is not known. */
   costUsd: number | undefined = 0;
 
-  constructor(request: number, start: ResponseStart, leftOut: readonly LeftOut[]) {
+  /** `bySeq` has all requests by the seq of their start. */
+  constructor(request: number, start: EventHead, bySeq: ReadonlyMap<number, RequestFacts>) {
     this.request = request;
-    this.start = start;
-    this.leftOut = leftOut;
+    this.#start = start;
+    this.#bySeq = bySeq;
+  }
+
+  get start(): ResponseStart {
+    return eventOf(this.#start) as ResponseStart;
+  }
+
+  get step(): number {
+    return this.#start.step ?? this.start.step;
+  }
+
+  /** What the request omitted, by reason, even if the event only refers to an earlier one. */
+  get leftOut(): readonly LeftOut[] {
+    const { leftOut = [], leftOutAs } = this.start;
+    return leftOutAs === undefined ? leftOut : (this.#bySeq.get(leftOutAs)?.leftOut ?? []);
+  }
+
+  get origin(): Origin {
+    return originOf(this.#start);
   }
 
   get model(): string {
-    return `${this.start.origin.provider}/${this.start.origin.model}`;
+    return `${this.origin.provider}/${this.origin.model}`;
   }
 
   /** Another program sent the request, so nothing is known of it but the answer. */
@@ -81,46 +100,70 @@ export class RequestFacts {
   }
 
   get messages(): readonly AssistantMessage[] {
-    return this.#messages;
+    return this.#allParts.messages;
   }
 
   get thoughts(): readonly Reasoning[] {
-    return this.#thoughts;
+    return this.#allParts.thoughts;
   }
 
   get thinkingMs(): number {
-    return this.#thoughts.reduce((sum, { durationMs }) => sum + durationMs, 0);
+    return this.thoughts.reduce((sum, { durationMs }) => sum + durationMs, 0);
   }
 
   get tools(): readonly ToolFacts[] {
-    return this.#tools;
+    return this.#allParts.tools;
   }
 
   /** The answer, or its refusal. Empty for a failed response, whose text is only for people. */
   get text(): string {
     if (this.end?.status !== "completed" && this.end?.status !== "incomplete") return "";
-    return this.#messages
+    return this.messages
       .toSorted((a, b) => a.outputIndex - b.outputIndex)
       .map(({ text, refusal = "" }) => (text === "" ? refusal : text))
       .join("\n\n");
   }
 
-  add(event: Reasoning | AssistantMessage | ToolCall | OfTool | ResponseEnd): void {
-    if (event.type === "response_end") this.end ??= event;
-    else if (event.type === "reasoning") this.#thoughts.push(event);
+  add(event: EventHead): void {
+    if (event.type === "response_end") this.end ??= eventOf(event) as ResponseEnd;
+    else this.#arrived.push(event);
+  }
+
+  get #allParts(): ResponseParts {
+    const parts = (this.#parts ??= new ResponseParts());
+    const arrived = this.#arrived;
+    if (arrived.length > 0) this.#arrived = [];
+    for (const head of arrived) parts.add(eventOf(head) as Part);
+    return parts;
+  }
+}
+
+type Part = Reasoning | AssistantMessage | ToolCall | OfTool;
+
+/** What the response consists of, and what became of its calls. */
+class ResponseParts {
+  readonly messages: AssistantMessage[] = [];
+  readonly thoughts: Reasoning[] = [];
+  readonly tools: { -readonly [Field in keyof ToolFacts]: ToolFacts[Field] }[] = [];
+  /** The index of the first call with that id. */
+  readonly #toolAt = new Map<string, number>();
+  readonly #slots = new Set<number>();
+
+  add(event: Part): void {
+    if (event.type === "reasoning") this.thoughts.push(event);
     else if (event.type === "tool_call") {
-      if (!this.#toolAt.has(event.callId)) this.#toolAt.set(event.callId, this.#tools.length);
-      this.#tools.push({ call: event, result: undefined, rule: undefined });
+      if (!this.#toolAt.has(event.callId)) this.#toolAt.set(event.callId, this.tools.length);
+      this.tools.push({ call: event, result: undefined, rule: undefined });
     } else if (event.type === "assistant_message") {
       // The same slot twice is a repeated stream event: the first one counts, as in the fold.
       if (this.#slots.has(event.outputIndex)) return;
       this.#slots.add(event.outputIndex);
-      this.#messages.push(event);
+      this.messages.push(event);
     } else this.#addToTool(event);
   }
 
   #addToTool(event: OfTool): void {
-    const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
+    const tool = this.tools[this.#toolAt.get(event.callId) ?? -1];
     if (tool === undefined) return;
     if (event.type === "tool_result") tool.result ??= event;
     else if (event.type === "permission_decision") tool.rule = event.rule;

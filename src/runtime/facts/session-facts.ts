@@ -6,19 +6,21 @@
 import {
   addUsage,
   type ElicitationRequest,
-  type LeftOut,
+  type EventHead,
+  eventOf,
+  headsOf,
   type LoggedEvent,
   NO_USAGE,
   type Notice,
   type Origin,
   type PermissionRequest,
   type PermissionRuleEvent,
-  type ResponseStart,
   type SessionEvent,
   type SessionParent,
   type SessionStart,
   type Settings,
   type SettingsEvent,
+  StoredEvent,
   type SubAgentSpent,
   typedText,
   type Usage,
@@ -39,8 +41,11 @@ export function factsOf(events: Iterable<LoggedEvent>, costOf?: CostOf): Session
 export class SessionFacts {
   readonly #costOf: CostOf;
   readonly #byResponse = new Map<string, RequestFacts>();
-  readonly #bySeq = new Map<number, readonly LeftOut[]>();
+  /** By the seq of its `response_start`. */
+  readonly #bySeq = new Map<number, RequestFacts>();
   readonly #turns = new Map<string, TurnFacts>();
+  /** Events of one turn follow one another. */
+  #lastTurn: TurnFacts | undefined;
   readonly #steered = new Map<string, UserMessage>();
   /** Unanswered questions by their call: a call that is asked about again after a resume has only the new one. */
   readonly #questions = new Map<string, PermissionRequest>();
@@ -51,7 +56,8 @@ export class SessionFacts {
   readonly #path = new SettingsPath();
   /** Settings that were logged ahead of the first event of their turn. On their own they do not begin it. */
   #ahead: SettingsEvent | undefined;
-  readonly #spent: Spent[] = [];
+  /** Of a response, only its request: which model it was is decoded when somebody asks. */
+  readonly #spent: (Spent | { readonly request: RequestFacts | undefined; readonly usage: Usage })[] = [];
   #fallback: Notice | undefined;
   #lastMessage: UserMessage | undefined;
   #costUsd: number | undefined = 0;
@@ -66,7 +72,7 @@ export class SessionFacts {
   openTurn: string | undefined;
   turnsEnded = 0;
 
-  constructor(costOf: CostOf = () => undefined) {
+  constructor(costOf: CostOf = NO_PRICES) {
     this.#costOf = costOf;
   }
 
@@ -91,7 +97,9 @@ export class SessionFacts {
 
   /** The usage of each response that reported it, and of each sub-agent, in the order they ended. */
   get spent(): readonly Spent[] {
-    return this.#spent;
+    return this.#spent.map((one) =>
+      "request" in one ? { origin: one.request?.origin, usage: one.usage } : one,
+    );
   }
 
   /** In the order they were sent, over the whole log. */
@@ -146,16 +154,46 @@ export class SessionFacts {
 
   /** Skips events that were already counted, so a follower may pass some of them twice. */
   add(events: Iterable<SessionEvent>): void {
-    for (const event of events) {
-      if (!("seq" in event) || event.seq <= this.lastSeq) continue;
-      this.lastSeq = event.seq;
-      const settings = this.#path.add(event);
-      if (event.turn !== undefined) this.#ofTurn(event.turn, event, settings);
-      this.#count(event);
-    }
+    for (const event of Array.isArray(events) ? headsOf(events) : events)
+      if ("seq" in event) this.#addHead(event);
   }
 
-  #count(event: LoggedEvent): void {
+  /** Counts the heads from `from` on, up to `to`. */
+  addHeads(heads: readonly EventHead[], from: number, to = heads.length): void {
+    for (let at = from; at < to; at += 1) this.#addHead(heads[at] as EventHead);
+  }
+
+  #addHead(head: EventHead): void {
+    if (head.seq <= this.lastSeq) return;
+    this.lastSeq = head.seq;
+    const settings = this.#path.add(head);
+    if (head.turn !== undefined) this.#ofTurn(head.turn, head, settings);
+    this.#count(head);
+  }
+
+  /** Decodes only what says something about the whole session. A request decodes its parts when it is asked. */
+  #count(head: EventHead): void {
+    if (head.type === "response_start") this.#begin(head);
+    else if (PARTS_OF_RESPONSES.has(head.type)) {
+      this.#byResponse.get(head.response ?? "")?.add(head);
+      if (ENDS_QUESTIONS.has(head.type)) this.#endQuestions(head);
+    } else this.#countWhole(eventOf(head));
+  }
+
+  #endQuestions(head: EventHead): void {
+    const asks = this.#questions.size > 0 || this.#elicitations.size > 0;
+    // A result that spent something is decoded when its line is read (stored-event.ts).
+    if (!asks && head instanceof StoredEvent) return;
+    const event = eventOf(head);
+    if (event.type === "tool_start") this.#endElicitations(event);
+    if (event.type === "permission_decision") this.#questions.delete(callKey(event));
+    if (event.type !== "tool_result") return;
+    this.#questions.delete(callKey(event));
+    this.#endElicitations(event);
+    for (const one of event.spent ?? []) this.#spendBySubAgent(one);
+  }
+
+  #countWhole(event: LoggedEvent): void {
     switch (event.type) {
       case "session_start":
         this.start ??= event;
@@ -173,19 +211,12 @@ export class SessionFacts {
           if (!this.#steered.has(event.steer)) this.#steered.set(event.steer, event);
         } else if (event.by === "person") this.#lastMessage = event;
         return;
-      case "response_start":
-        this.#begin(event);
-        return;
       case "notice":
         if (event.code === "model_fallback") this.#fallback = event;
         return;
       case "permission_request":
         this.#questions.set(callKey(event), event);
         this.#endElicitations(event);
-        this.#byResponse.get(event.response)?.add(event);
-        return;
-      case "permission_decision":
-        this.#questions.delete(callKey(event));
         this.#byResponse.get(event.response)?.add(event);
         return;
       case "elicitation_request":
@@ -200,12 +231,6 @@ export class SessionFacts {
         if (event.removed === true) this.#rules.delete(event.rule);
         else this.#rules.set(event.rule, event);
         return;
-      case "tool_result":
-        this.#questions.delete(callKey(event));
-        this.#endElicitations(event);
-        this.#byResponse.get(event.response)?.add(event);
-        for (const one of event.spent ?? []) this.#spendBySubAgent(one);
-        return;
       case "turn_end":
         this.turnsEnded += 1;
         // A turn that was cancelled before it began ends nothing but itself.
@@ -218,15 +243,14 @@ export class SessionFacts {
         this.#byResponse.get(event.response)?.add(event);
         if (event.usage !== undefined) this.#spend(event.response, event.usage);
         return;
+      // Counted by their heads.
+      case "response_start":
       case "reasoning":
       case "assistant_message":
       case "tool_call":
-        this.#byResponse.get(event.response)?.add(event);
-        return;
       case "tool_start":
-        this.#endElicitations(event);
-        this.#byResponse.get(event.response)?.add(event);
-        return;
+      case "permission_decision":
+      case "tool_result":
       // These do not affect the facts.
       case "branch":
       case "compaction":
@@ -247,15 +271,14 @@ export class SessionFacts {
       if (asked.response === response && asked.callId === callId) this.#elicitations.delete(id);
   }
 
-  #begin(start: ResponseStart): void {
-    const leftOut = start.leftOutAs === undefined ? start.leftOut : this.#bySeq.get(start.leftOutAs);
-    if (leftOut !== undefined) this.#bySeq.set(start.seq, leftOut);
-    const request = new RequestFacts(this.#requests.length + 1, start, leftOut ?? []);
+  #begin(start: EventHead): void {
+    const request = new RequestFacts(this.#requests.length + 1, start, this.#bySeq);
+    this.#bySeq.set(start.seq, request);
     request.fallback = this.#fallback?.turn === start.turn ? this.#fallback : undefined;
     this.#fallback = undefined;
     this.openTurn = start.turn;
     this.#requests.push(request);
-    this.#byResponse.set(start.response, request);
+    this.#byResponse.set(start.response ?? "", request);
     if (start.turn !== undefined) this.#turnOf(start.turn, start.seq).requests.push(request);
   }
 
@@ -267,9 +290,9 @@ export class SessionFacts {
   #spend(response: string, usage: Usage): void {
     this.usage = addUsage(this.usage, usage);
     const request = this.#byResponse.get(response);
-    const spent = { origin: request?.start.origin, usage };
-    this.#spent.push(spent);
-    const cost = costOfSpent(spent, this.#costOf);
+    this.#spent.push({ request, usage });
+    const origin = this.#costOf === NO_PRICES ? undefined : request?.origin;
+    const cost = costOfSpent({ origin, usage }, this.#costOf);
     if (request !== undefined) request.costUsd = cost;
     this.#costUsd = plusCost(this.#costUsd, cost);
   }
@@ -280,9 +303,9 @@ export class SessionFacts {
     this.#costUsd = plusCost(this.#costUsd, costUsd);
   }
 
-  #ofTurn(turn: string, event: LoggedEvent, settings: Settings | undefined): void {
+  #ofTurn(turn: string, event: EventHead, settings: Settings | undefined): void {
     if (event.type === "settings" && !this.#turns.has(turn)) {
-      this.#ahead = event;
+      this.#ahead = eventOf(event) as SettingsEvent;
       return;
     }
     const seq = this.#ahead?.turn === turn ? this.#ahead.seq : event.seq;
@@ -290,13 +313,28 @@ export class SessionFacts {
   }
 
   #turnOf(turn: string, seq: number): TurnFacts {
-    const known = this.#turns.get(turn);
-    if (known !== undefined) return known;
-    const made = new TurnFacts(turn, seq);
-    this.#turns.set(turn, made);
-    return made;
+    if (this.#lastTurn?.turn === turn) return this.#lastTurn;
+    const known = this.#turns.get(turn) ?? new TurnFacts(turn, seq);
+    this.#turns.set(turn, known);
+    this.#lastTurn = known;
+    return known;
   }
 }
+
+const ENDS_QUESTIONS: ReadonlySet<LoggedEvent["type"]> = new Set([
+  "tool_start",
+  "permission_decision",
+  "tool_result",
+]);
+
+const PARTS_OF_RESPONSES: ReadonlySet<LoggedEvent["type"]> = new Set([
+  ...ENDS_QUESTIONS,
+  "reasoning",
+  "assistant_message",
+  "tool_call",
+]);
+
+const NO_PRICES: CostOf = () => undefined;
 
 /** Call ids may repeat in later responses. */
 function callKey({ response, callId }: { readonly response: string; readonly callId: string }): string {

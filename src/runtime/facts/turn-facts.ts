@@ -3,6 +3,8 @@
 import {
   addUsage,
   type Branch,
+  type EventHead,
+  eventOf,
   type LoggedEvent,
   NO_USAGE,
   type Origin,
@@ -17,10 +19,8 @@ import type { RequestFacts } from "./request-facts.ts";
 export class TurnFacts {
   readonly turn: string;
   readonly firstSeq: number;
-  /** ISO 8601, wall time. Undefined before its first event. */
-  startedAt: string | undefined;
-  /** The time of its end or, until then, of its last event. */
-  lastAt: string | undefined;
+  #first: EventHead | undefined;
+  #last: EventHead | undefined;
   /** From the last event before its process died to the first after it was resumed. */
   readonly pauses: { readonly from: string; readonly to: string }[] = [];
   readonly requests: RequestFacts[] = [];
@@ -38,12 +38,21 @@ export class TurnFacts {
   fellBackTo: Origin | undefined;
   /** A fallback was announced, and its settings follow. */
   #fallsBack = false;
-  #epoch: number | undefined;
 
   constructor(turn: string, firstSeq: number) {
     this.turn = turn;
     this.firstSeq = firstSeq;
     this.lastSeq = firstSeq;
+  }
+
+  /** ISO 8601, wall time. Undefined before its first event. */
+  get startedAt(): string | undefined {
+    return this.#first?.at;
+  }
+
+  /** The time of its end or, until then, of its last event. */
+  get lastAt(): string | undefined {
+    return this.#last?.at;
   }
 
   /** The text of the last response that has any. */
@@ -61,14 +70,18 @@ export class TurnFacts {
 
   /** The step of its last request; attempts of the same step count once. */
   get steps(): number {
-    return this.requests.at(-1)?.start.step ?? 0;
+    return this.requests.at(-1)?.step ?? 0;
   }
 
   /** `settings` are those in force at the event. */
-  add(event: LoggedEvent, settings: Settings | undefined): void {
-    this.lastSeq = event.seq;
-    if (this.end === undefined) this.#passTime(event);
-    if (SAYS_OUTPUT.has(event.type)) this.output = settings?.output;
+  add(head: EventHead, settings: Settings | undefined): void {
+    this.lastSeq = head.seq;
+    if (this.end === undefined) this.#passTime(head);
+    if (SAYS_OUTPUT.has(head.type)) this.output = settings?.output;
+    if (SAYS_MORE.has(head.type)) this.#add(eventOf(head));
+  }
+
+  #add(event: LoggedEvent): void {
     if (event.type === "user_message") {
       if (event.steer === undefined) this.message ??= event;
     } else if (event.type === "branch") this.branch ??= event;
@@ -84,13 +97,21 @@ export class TurnFacts {
   }
 
   /** Another writer goes on with the turn, so nothing ran since the last event. */
-  #passTime({ at, epoch }: LoggedEvent): void {
-    this.startedAt ??= at;
-    if (this.lastAt !== undefined && epoch !== this.#epoch) this.pauses.push({ from: this.lastAt, to: at });
-    this.#epoch = epoch;
-    this.lastAt = at;
+  #passTime(head: EventHead): void {
+    this.#first ??= head;
+    if (this.#last !== undefined && head.epoch !== this.#last.epoch)
+      this.pauses.push({ from: this.#last.at, to: head.at });
+    this.#last = head;
   }
 }
+
+const SAYS_MORE: ReadonlySet<LoggedEvent["type"]> = new Set([
+  "user_message",
+  "branch",
+  "turn_end",
+  "notice",
+  "settings",
+]);
 
 const SAYS_OUTPUT: ReadonlySet<LoggedEvent["type"]> = new Set([
   "branch",

@@ -3,17 +3,26 @@
  * order.
  */
 
-import type {
-  Compaction,
-  ItemEvent,
-  LateItem,
-  Origin,
-  ResponseEnd,
-  ResponseStart,
-  ToolCall,
-  ToolResult,
-  UserMessage,
+import {
+  type Compaction,
+  type EventHead,
+  eventOf,
+  type ItemEvent,
+  type ItemSketch,
+  type LateItem,
+  type Origin,
+  type ResponseEnd,
+  type ResponseStart,
+  type ResultSketch,
+  sketchOfItem,
+  sketchOfResult,
+  StoredEvent,
+  type ToolCall,
+  type ToolResult,
+  type ToolStart,
+  type UserMessage,
 } from "../../base/events/index.ts";
+import { addAll } from "../../base/support/index.ts";
 
 export interface UserEntry {
   readonly kind: "user";
@@ -30,10 +39,21 @@ export interface SummaryEntry {
   readonly event: Compaction;
 }
 
+/** The items and results of a group, as a request needs them. */
+export interface GroupSketch {
+  readonly items: readonly ItemSketch[];
+  readonly results: readonly ResultSketch[];
+}
+
 /** All items of one response. Kept, cut, forked and dropped as a whole. */
 export class Group {
   readonly kind = "group";
-  readonly start: ResponseStart;
+  /** The head of its `response_start`. */
+  readonly head: EventHead;
+  /** Items, starts and results of calls that nobody has asked for yet: opening a session decodes none of them. */
+  #arrived: EventHead[] = [];
+  /** Those that somebody has asked for, in the order in which they arrived. */
+  readonly #taken: EventHead[] = [];
   readonly #items: ItemEvent[] = [];
   /** Created on demand: a long session has many responses without a call. */
   #startedCalls: Set<string> | undefined;
@@ -44,22 +64,49 @@ export class Group {
   /** A later attempt of the same step exists. */
   superseded = false;
 
-  constructor(start: ResponseStart) {
-    this.start = start;
+  constructor(start: EventHead) {
+    this.head = start;
+  }
+
+  get start(): ResponseStart {
+    return eventOf(this.head) as ResponseStart;
   }
 
   get origin(): Origin {
-    return this.start.origin;
+    return originOf(this.head);
+  }
+
+  /**
+   * What a request needs of the group, if it is as usual: items in order, each call with one result. Decodes nothing
+   * that was not decoded before, and keeps nothing.
+   */
+  sketch(): GroupSketch | undefined {
+    const items: ItemSketch[] = [];
+    const results: ResultSketch[] = [];
+    let lastIndex = -1;
+    const heads = this.#taken.length === 0 ? this.#arrived : [...this.#taken, ...this.#arrived];
+    for (const head of heads) {
+      if (head.type === "tool_start") continue;
+      if (head.type === "tool_result") results.push(sketchOfResult(head));
+      else {
+        const item = sketchOfItem(head);
+        if (item.outputIndex <= lastIndex) return undefined;
+        lastIndex = item.outputIndex;
+        items.push(item);
+      }
+    }
+    return { items, results };
   }
 
   /** Ordered by output index: events interleave and indexes have gaps (failures.md R14). */
   get items(): readonly ItemEvent[] {
+    this.#takeArrived();
     return this.#items;
   }
 
   /** The calls that we have to run and answer. */
   get calls(): readonly ToolCall[] {
-    return this.#items.filter(
+    return this.items.filter(
       (item): item is ToolCall =>
         item.type === "tool_call" && !this.isVoid(item) && !this.ranByProvider(item),
     );
@@ -70,6 +117,7 @@ export class Group {
    * says so, and all calls before it are void (code-yeongyu/senpi#113).
    */
   isVoid(item: ItemEvent): boolean {
+    this.#takeArrived();
     return item.type === "tool_call" && item.outputIndex < this.#fallbackAt;
   }
 
@@ -77,12 +125,31 @@ export class Group {
     return this.end?.late ?? [];
   }
 
-  addItem(item: ItemEvent): void {
+  /** An item, or the start or the result of a call. */
+  add(event: EventHead): void {
+    this.#arrived.push(event);
+  }
+
+  #takeArrived(): void {
+    if (this.#arrived.length === 0) return;
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    addAll(this.#taken, arrived);
+    for (const head of arrived) {
+      const event = eventOf(head) as ItemEvent | ToolStart | ToolResult;
+      if (event.type === "tool_start") (this.#startedCalls ??= new Set()).add(event.callId);
+      else if (event.type === "tool_result") this.#addResult(event);
+      else this.#addItem(event);
+    }
+  }
+
+  #addItem(item: ItemEvent): void {
     // The same slot twice is a repeated stream event: the first one counts (failures.md I04, H09).
     let at = this.#items.length;
     while (at > 0 && (this.#items[at - 1] as ItemEvent).outputIndex > item.outputIndex) at -= 1;
     if (this.#items[at - 1]?.outputIndex === item.outputIndex) return;
-    this.#items.splice(at, 0, item);
+    if (at === this.#items.length) this.#items.push(item);
+    else this.#items.splice(at, 0, item);
     if (item.itemType === "fallback") this.#fallbackAt = Math.max(this.#fallbackAt, item.outputIndex);
     if (item.type === "hosted_item" && item.answers !== undefined) {
       (this.#answered ??= new Set()).add(item.answers);
@@ -92,30 +159,30 @@ export class Group {
   /** Hosted items, and calls whose output arrived in the same response: we must neither run nor answer them. */
   ranByProvider(item: ItemEvent): boolean {
     if (item.type === "hosted_item") return true;
+    this.#takeArrived();
     return item.type === "tool_call" && this.#answered?.has(item.callId) === true;
   }
 
-  addStart(callId: string): void {
-    (this.#startedCalls ??= new Set()).add(callId);
-  }
-
   /** The first result counts: it may have been sent, and what was sent does not change (failures.md T10). */
-  addResult(result: ToolResult): void {
+  #addResult(result: ToolResult): void {
     this.#results ??= new Map();
     if (!this.#results.has(result.callId)) this.#results.set(result.callId, result);
   }
 
   /** The time of the newest event of this group that a request is made of. */
   get newestAt(): string {
+    this.#takeArrived();
     const times = [...(this.#results?.values() ?? [])].map(({ at }) => at);
     return [this.end?.at ?? this.start.at, ...times].reduce((a, b) => (b > a ? b : a));
   }
 
   wasStarted(callId: string): boolean {
+    this.#takeArrived();
     return this.#startedCalls?.has(callId) ?? false;
   }
 
   resultOf(callId: string): ToolResult | undefined {
+    this.#takeArrived();
     return this.#results?.get(callId);
   }
 
@@ -127,5 +194,21 @@ export class Group {
     return this.calls.every(({ callId }) => this.resultOf(callId) !== undefined);
   }
 }
+
+/** Nearly all responses of a session come from one origin, so most are known by the text that the line before had. */
+export function originOf(head: EventHead): Origin {
+  if (!(head instanceof StoredEvent)) return (eventOf(head) as ResponseStart).origin;
+  const { text } = head;
+  const start = text.indexOf(ORIGIN, head.typeEnd);
+  const end = text.indexOf(AFTER_ORIGIN, start);
+  const raw = start === -1 || end === -1 ? "" : text.slice(start, end);
+  if (raw === "" || raw !== lastOrigin?.raw)
+    lastOrigin = { raw, origin: (head.event as ResponseStart).origin };
+  return lastOrigin.origin;
+}
+
+const ORIGIN = ',"origin":{';
+const AFTER_ORIGIN = '},"bodyHash":"';
+let lastOrigin: { readonly raw: string; readonly origin: Origin } | undefined;
 
 export type Entry = UserEntry | SummaryEntry | Group;

@@ -84,7 +84,7 @@ export class LeftOutRanges {
   readonly #byReason = new Map<Reason, [number, number][]>();
 
   add(entry: PlanEntry): void {
-    if (entry.kind !== "group") return;
+    if (entry.kind !== "group" || entry.whole !== undefined) return;
     for (const { event, action, reason } of entry.items) {
       if (action !== "omit") continue;
       const ranges = this.#byReason.get(reason) ?? [];

@@ -8,6 +8,9 @@
 
 import {
   type Compaction,
+  type EventHead,
+  eventOf,
+  headsOf,
   type LoggedEvent,
   type ReplayOverride,
   responseFormOf,
@@ -24,6 +27,7 @@ import { resultOfOpenCall } from "./open-ends.ts";
 import { type Plan, type PlanEntry, type PlannedItem, type PlannedResult, RESULT_IMAGES } from "./plan.ts";
 import { allowedGroups } from "./replay-policy.ts";
 import { type GroupForm, openCallsOf, serverBlockOf } from "./server-pairs.ts";
+import { wholeGroup } from "./whole-groups.ts";
 
 export function planOf(events: readonly LoggedEvent[], settings?: Settings): Plan | undefined {
   const fold = new Fold();
@@ -32,7 +36,7 @@ export function planOf(events: readonly LoggedEvent[], settings?: Settings): Pla
 }
 
 export class Fold {
-  #events: LoggedEvent[] = [];
+  #events: EventHead[] = [];
   #entries: Entry[] = [];
   #groups = new Map<string, Group>();
   #overrides: ReplayOverride[] = [];
@@ -40,6 +44,8 @@ export class Fold {
   #compaction: Compaction | undefined;
   /** The turn that is off the path, while it is open. */
   #aside: string | undefined;
+  /** A rebuild waits for more events. */
+  #turnsBack = false;
   /** Incremented by anything that may change earlier plans. */
   #generation = 0;
   #cache: PlanCache | undefined;
@@ -63,8 +69,14 @@ export class Fold {
 
   /** Events that turn back cause one rebuild at the end, so a log with many branches costs no more than one without. */
   add(events: readonly LoggedEvent[]): void {
-    let turnsBack = false;
-    for (const event of events) {
+    this.addHeads(headsOf(events), 0, events.length);
+  }
+
+  /** Adds the heads from `from` on, up to `to`. If the caller adds `more` at once, a rebuild waits for the last. */
+  addHeads(heads: readonly EventHead[], from: number, to: number, more = false): void {
+    let turnsBack = this.#turnsBack;
+    for (let at = from; at < to; at += 1) {
+      const event = heads[at] as EventHead;
       this.#events.push(event);
       const left = this.#aside !== undefined && leavesAside(event, this.#aside);
       if (left) this.#aside = undefined;
@@ -73,7 +85,8 @@ export class Fold {
         event.type === "branch" || event.type === "compaction" || (left && event.type === "user_message");
       if (!turnsBack) this.#take(event);
     }
-    if (turnsBack) this.#rebuild();
+    if (turnsBack && !more) this.#rebuild();
+    this.#turnsBack = turnsBack && more;
   }
 
   /** The plan for the current settings, or for others (a preview). Undefined while the log has no settings. */
@@ -94,6 +107,15 @@ export class Fold {
     const hasContainer = container !== undefined || givesContainer(settings);
     let codeLost = false;
     for (const [index, entry] of fresh.entries()) {
+      // A cap on replayed reasoning needs the guard.
+      const whole =
+        entry.kind === "group" && allowed === undefined
+          ? wholeGroup(entry, { settings, overrides }, taken)
+          : undefined;
+      if (whole !== undefined) {
+        (settled ? cache.entries : open).push(whole);
+        continue; // every call has its result, so it is settled
+      }
       const calls =
         blocks && entry.kind === "group"
           ? openCallsOf(entry, fresh, index + 1, { formOf, hasContainer })
@@ -142,11 +164,12 @@ export class Fold {
     this.#entries = [];
     this.#groups = new Map();
     // Refusals of an origin stay valid on every branch and across every cut.
-    this.#overrides = this.#events.filter((event) => event.type === "replay_override");
+    this.#overrides = this.#events.filter(({ type }) => type === "replay_override").map(overrideOf);
     this.#settings = undefined;
     this.#generation += 1;
     const path = activePath(this.#events);
-    const compaction = path.findLast((event): event is Compaction => event.type === "compaction");
+    const last = path.findLast(({ type }) => type === "compaction");
+    const compaction = last === undefined ? undefined : (eventOf(last) as Compaction);
     this.#compaction = compaction;
     if (compaction !== undefined && compaction.summary !== "") {
       this.#entries.push({ kind: "summary", event: compaction });
@@ -158,7 +181,21 @@ export class Fold {
     }
   }
 
-  #take(event: LoggedEvent): void {
+  /** Decodes only what changes how the rest is sent. A group decodes its items when it is asked for them. */
+  #take(head: EventHead): void {
+    if (PARTS_OF_GROUPS.has(head.type)) this.#groups.get(head.response ?? "")?.add(head);
+    else if (head.type === "response_start") this.#begin(head);
+    else this.#takeWhole(eventOf(head));
+  }
+
+  #begin(start: EventHead): void {
+    this.#supersede(start.turn, start.step);
+    const group = new Group(start);
+    this.#groups.set(start.response ?? "", group);
+    this.#entries.push(group);
+  }
+
+  #takeWhole(event: LoggedEvent): void {
     switch (event.type) {
       case "settings":
         this.#settings = event.settings;
@@ -171,31 +208,21 @@ export class Fold {
       case "user_message":
         this.#entries.push({ kind: "user", event });
         break;
-      case "response_start": {
-        this.#supersede(event.turn, event.step);
-        const group = new Group(event);
-        this.#groups.set(event.response, group);
-        this.#entries.push(group);
-        break;
-      }
-      case "reasoning":
-      case "assistant_message":
-      case "tool_call":
-      case "hosted_item":
-      case "other_item":
-        this.#groups.get(event.response)?.addItem(event);
-        break;
       case "response_end": {
         const group = this.#groups.get(event.response);
         if (group !== undefined) group.end ??= event;
         break;
       }
+      // Known by their heads.
+      case "response_start":
+      case "reasoning":
+      case "assistant_message":
+      case "tool_call":
+      case "hosted_item":
+      case "other_item":
       case "tool_start":
-        this.#groups.get(event.response)?.addStart(event.callId);
-        break;
       case "tool_result":
-        this.#groups.get(event.response)?.addResult(event);
-        break;
+      // Never in a request.
       case "session_start":
       case "title":
       case "partial":
@@ -213,16 +240,30 @@ export class Fold {
     }
   }
 
-  #supersede(turn: string | undefined, step: number): void {
+  #supersede(turn: string | undefined, step: number | undefined): void {
     for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
       const entry = this.#entries[index];
-      if (entry?.kind !== "group" || entry.start.turn !== turn || entry.start.step !== step) break;
+      if (entry?.kind !== "group" || entry.head.turn !== turn || entry.head.step !== step) break;
       if (entry.superseded) break; // and so are all earlier attempts
       entry.superseded = true;
       // Only these were sent, in full or in part; the others were already omitted.
       if (entry.end?.status === "incomplete" || entry.end?.status === "completed") this.#generation += 1;
     }
   }
+}
+
+const PARTS_OF_GROUPS: ReadonlySet<LoggedEvent["type"]> = new Set([
+  "reasoning",
+  "assistant_message",
+  "tool_call",
+  "hosted_item",
+  "other_item",
+  "tool_start",
+  "tool_result",
+]);
+
+function overrideOf(head: EventHead): ReplayOverride {
+  return eventOf(head) as ReplayOverride;
 }
 
 interface PlanContext extends GuardTarget {

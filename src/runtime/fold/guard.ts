@@ -236,7 +236,7 @@ function hasPayload(item: PlannedItem): boolean {
 
 /** Finds an id the endpoint would refuse. Ids are never hashed or rewritten (failures.md I04–I07, E03). */
 function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss | undefined {
-  const { maxItemIdLength, itemIdsRepeat } = context.settings.profile;
+  const { itemIdsRepeat } = context.settings.profile;
   const seen = new Set<string>();
   const some = items.some((item) => item.event.itemId !== undefined);
   for (const { event } of items) {
@@ -245,7 +245,7 @@ function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss |
       if (some) return { reason: "id_invalid", why: "an item of its response has no id" };
       continue;
     }
-    if (id.length > maxItemIdLength || !/^[A-Za-z0-9_-]+$/.test(id)) {
+    if (!isItemId(id, context.settings.profile)) {
       return {
         reason: "id_invalid",
         why: `the id of an item of its response cannot be sent back (${id.length} characters)`,
@@ -258,6 +258,13 @@ function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss |
   }
   return undefined;
 }
+
+/** Whether an item id can be sent back (failures.md I05, I07). */
+export function isItemId(id: string, { maxItemIdLength }: Profile): boolean {
+  return id.length <= maxItemIdLength && ITEM_ID.test(id);
+}
+
+const ITEM_ID = /^[A-Za-z0-9_-]+$/;
 
 function coversGroup(override: ReplayOverride, group: Group): boolean {
   return (override.action === "omit_reasoning" || override.action === "omit_ids") && covers(override, group);

@@ -10,7 +10,7 @@ export {
 } from "./active-path.ts";
 export { keepNewest, sizeOf, startOf } from "./cut-points.ts";
 export { contentText, digestOf } from "./digest.ts";
-export { type Entry, Group, opensTurn } from "./entries.ts";
+export { type Entry, Group, type GroupSketch, opensTurn, originOf } from "./entries.ts";
 export { explain, LeftOutRanges } from "./explain.ts";
 export { Fold, planOf } from "./fold.ts";
 export { isHome } from "./home.ts";
@@ -24,6 +24,8 @@ export {
   type PlannedResult,
   RESULT_IMAGES,
   sendsReasoning,
+  withItems,
   withoutReasoning,
 } from "./plan.ts";
 export { serverBlockOf } from "./server-pairs.ts";
+export { resultOf } from "./whole-groups.ts";

@@ -14,7 +14,7 @@ import type {
   UserMessage,
 } from "../../base/events/index.ts";
 import type { RawJson } from "../../base/support/index.ts";
-import type { Group } from "./entries.ts";
+import type { Group, GroupSketch } from "./entries.ts";
 
 export interface PlannedItem {
   readonly event: ItemEvent;
@@ -50,6 +50,8 @@ export interface PlannedGroup {
   readonly withIds: boolean;
   readonly items: readonly PlannedItem[];
   readonly results: readonly PlannedResult[];
+  /** Set if every item is sent unchanged (whole-groups.ts). */
+  readonly whole?: GroupSketch | undefined;
 }
 
 export interface PlannedUser {
@@ -78,15 +80,21 @@ export interface Plan {
   readonly codeLost?: boolean | undefined;
 }
 
+/** The group with other decisions. Not a spread: a whole group makes its items when it is asked for them. */
+export function withItems(
+  { group, results, withIds }: PlannedGroup,
+  items: readonly PlannedItem[],
+  ids = withIds,
+): PlannedGroup {
+  return { kind: "group", group, withIds: ids, items, results };
+}
+
 /** The group without its reasoning and ids, for a reason only the renderer can see. */
 export function withoutReasoning(entry: PlannedGroup, reason: Reason, why: string): PlannedGroup {
-  return {
-    ...entry,
-    withIds: false,
-    items: entry.items.map((item) =>
-      needsIds(item, entry.group) && item.action !== "omit" ? { ...item, action: "omit", reason, why } : item,
-    ),
-  };
+  const items = entry.items.map((item): PlannedItem =>
+    needsIds(item, entry.group) && item.action !== "omit" ? { ...item, action: "omit", reason, why } : item,
+  );
+  return withItems(entry, items, false);
 }
 
 /**

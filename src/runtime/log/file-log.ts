@@ -7,7 +7,12 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 
-import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
+import {
+  decodedWhenRead,
+  type EventDraft,
+  type EventHead,
+  type LoggedEvent,
+} from "../../base/events/index.ts";
 import {
   addAll,
   type Clock,
@@ -23,8 +28,9 @@ import type { FileIo } from "./file-io.ts";
 import { createFileScratch } from "./file-scratch.ts";
 import type { Followed, FolderWatcher } from "./folder-watcher.ts";
 import { removeUnfinished } from "./leftovers.ts";
-import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
-import { LogSize, readWholeFile } from "./log-size.ts";
+import { assertFormat, frameLine, scanHeads } from "./line-framing.ts";
+import { LogPieces, type ReadFrom } from "./log-pieces.ts";
+import { assertWhole, LogSize } from "./log-size.ts";
 import type { AppendDraft, AppendOptions, Log, LogChange, Scratch } from "./log.ts";
 import { closed, readOnly, replaced } from "./memory-store.ts";
 import { fileIdentity, fileState, openRegular } from "./open-log-file.ts";
@@ -53,11 +59,14 @@ export class FileLog implements Log {
   readonly session: string;
   readonly mode: "write" | "read";
   readonly location: string;
-  readonly events: LoggedEvent[] = [];
+  /** What `events` decodes when it is read. */
+  readonly #heads: EventHead[] = [];
+  readonly events = decodedWhenRead(this.#heads);
   /** Always false: a file cannot show that it was replaced by an older copy. */
   readonly restored = false;
   readonly scratch: Scratch;
   readonly #options: FileLogOptions;
+  readonly #pieces: LogPieces;
   readonly #stamper: Stamper;
   readonly #limit: LogSize;
   #epoch = 1;
@@ -74,9 +83,18 @@ export class FileLog implements Log {
   /** State of the file that was read whole. Undefined if there was anything after its last complete line. */
   #read: string | undefined;
   readonly #blobs: FileBlobs;
-  readonly #summary: SummaryKeeper;
+  #summary: SummaryKeeper;
 
-  constructor(options: FileLogOptions) {
+  /** Reads the file. */
+  static async open(options: FileLogOptions): Promise<FileLog> {
+    const log = new FileLog(options);
+    await log.#load(options.earlier);
+    log.#epoch = nextEpoch(log.#heads);
+    log.#summary = new SummaryKeeper(options.path, options.id, log.#heads.length);
+    return log;
+  }
+
+  private constructor(options: FileLogOptions) {
     // The earlier log is dropped: reading many logs in a row would otherwise keep them all in memory.
     this.#options = { ...options, earlier: undefined };
     this.session = options.id;
@@ -86,9 +104,8 @@ export class FileLog implements Log {
     this.#blobs = new FileBlobs(options.path.replace(/\.jsonl$/, ".blobs"));
     this.#limit = new LogSize(options.id, options.largestLogBytes);
     this.scratch = createFileScratch(this.#scratchPath);
-    this.#load(options.earlier);
-    this.#epoch = nextEpoch(this.events);
-    this.#summary = new SummaryKeeper(options.path, options.id, this.events.length);
+    this.#pieces = new LogPieces(options.path, options.id);
+    this.#summary = new SummaryKeeper(options.path, options.id, 0);
   }
 
   get #open(): boolean {
@@ -117,14 +134,15 @@ export class FileLog implements Log {
   #append(drafts: readonly AppendDraft[]): readonly LoggedEvent[] {
     const notice = this.#tailNotice();
     // Nothing precedes `session_start`. If not even that was complete, the notice follows it.
-    const first = this.events.length === 0 ? [] : notice;
-    const last = [...(this.events.length === 0 ? notice : []), ...this.#limit.warning(this.#size, drafts)];
-    const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
+    const count = this.#heads.length;
+    const first = count === 0 ? [] : notice;
+    const last = [...(count === 0 ? notice : []), ...this.#limit.warning(this.#size, drafts)];
+    const stamped = this.#stamper.stamp([...first, ...drafts, ...last], count, this.#epoch);
     const bytes = Buffer.concat(stamped.map((event) => frameLine(event)));
     this.#limit.assertRoom(this.#size + bytes.length, drafts);
     this.#write(bytes);
     this.#tailCut = undefined;
-    addAll(this.events, stamped);
+    addAll(this.#heads, stamped);
     return stamped.slice(first.length, first.length + drafts.length);
   }
 
@@ -138,20 +156,17 @@ export class FileLog implements Log {
   }
 
   async lines(): Promise<Buffer> {
+    assertWhole(this.#size, this.session);
     const file = openRegular(this.location, constants.O_RDONLY);
-    const bytes = Buffer.alloc(this.#size);
+    const lines = Buffer.alloc(this.#size);
     try {
-      if (file !== undefined) readSync(file, bytes, 0, bytes.length, 0);
+      if (file !== undefined) readSync(file, lines, 0, lines.length, 0);
     } finally {
       if (file !== undefined) closeSync(file);
     }
-    const { goodBytes } = scanLines(bytes, {
-      offset: 0,
-      firstSeq: 0,
-      lowestEpoch: 0,
-      session: this.session,
-    });
-    if (goodBytes === this.#size) return bytes;
+    const from = { offset: 0, firstSeq: 0, lowestEpoch: 0, session: this.session };
+    const { goodBytes } = scanHeads(lines, from, this.#pieces);
+    if (goodBytes === this.#size) return lines;
     throw codedError(
       "log_replaced",
       `${this.location} has lost lines since it was read. Open the session again`,
@@ -167,10 +182,12 @@ export class FileLog implements Log {
       if (size < this.#size || fileIdentity(file) !== this.#identity) throw replaced(this.session);
       this.#limit.assertReadable(size);
       if (size === this.#size) return [];
-      const bytes = Buffer.alloc(size - this.#size);
-      readSync(file, bytes, 0, bytes.length, this.#size);
       this.#read = undefined;
-      return this.#take(bytes);
+      const before = this.#heads.length;
+      // At once: what a reader has missed is short, and two that refresh together must not read it twice.
+      const read = this.#pieces.loadNow(file, size, this.#readFrom, (heads) => this.#take(heads));
+      this.#size = read.goodBytes;
+      return this.events.slice(before);
     } finally {
       closeSync(file);
     }
@@ -194,7 +211,7 @@ export class FileLog implements Log {
       rows: () => rows.take(),
       refresh: () => this.refresh(),
     };
-    return changesOf(source, this.events.length);
+    return changesOf(source, this.#heads.length);
   }
 
   hasWriter(): Promise<boolean> {
@@ -226,7 +243,7 @@ export class FileLog implements Log {
     }
   }
 
-  #load(earlier: FileLog | undefined): void {
+  async #load(earlier: FileLog | undefined): Promise<void> {
     const writing = this.mode === "write";
     const file = openRegular(this.location, writing ? constants.O_RDWR : constants.O_RDONLY);
     if (file === undefined) return;
@@ -235,13 +252,16 @@ export class FileLog implements Log {
       const state = fileState(file);
       this.#identity = fileIdentity(file);
       if (earlier !== undefined && earlier.#read === state) {
-        addAll(this.events, earlier.events);
+        addAll(this.#heads, earlier.#heads);
         this.#size = earlier.#size;
       } else {
-        const bytes = readWholeFile(file, `session "${this.session}"`, this.#options.largestLogBytes);
-        this.#take(bytes);
-        if (writing && bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
-        else if (bytes.length > this.#size) return;
+        const { size } = fstatSync(file);
+        this.#limit.assertReadable(size);
+        const read = await this.#pieces.load(file, size, this.#readFrom, (heads) => this.#take(heads));
+        const { goodBytes, tail } = read;
+        this.#size = goodBytes;
+        if (writing && tail.length > 0) this.#saveTornTail(file, tail);
+        else if (tail.length > 0) return;
       }
       // Only the result of this one read is reused: a reader that refreshes holds more than that.
       this.#read = writing ? undefined : state;
@@ -265,17 +285,13 @@ export class FileLog implements Log {
     );
   }
 
-  #take(bytes: Buffer): readonly LoggedEvent[] {
-    const { events, goodBytes } = scanLines(bytes, {
-      offset: this.#size,
-      firstSeq: this.events.length,
-      lowestEpoch: this.events.at(-1)?.epoch ?? 0,
-      session: this.session,
-    });
-    if (this.events.length === 0) assertFormat(events, this.session);
-    addAll(this.events, events);
-    this.#size += goodBytes;
-    return events;
+  get #readFrom(): ReadFrom {
+    return { offset: this.#size, seq: this.#heads.length, epoch: this.#heads.at(-1)?.epoch ?? 0 };
+  }
+
+  #take(heads: readonly EventHead[]): void {
+    if (this.#heads.length === 0) assertFormat(heads, this.session);
+    addAll(this.#heads, heads);
   }
 
   /** The copy is durable before the original is cut. A writer that is killed in between leaves both to the next. */

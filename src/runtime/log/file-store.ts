@@ -151,13 +151,13 @@ async function openSession(
 ): Promise<FileLog> {
   if (mode === "read") {
     if (!isThere(path)) throw notFound(id);
-    return openLog({ id, path, mode, ...parts, release: async () => undefined });
+    return await openLog({ id, path, mode, ...parts, release: async () => undefined });
   }
   makeFolder(root);
   const lock = await lockWithin(wait, parts.clock, () => acquireWriterLock(path));
   if (!lock.held) throw locked(id, lock.holder);
   try {
-    return openLog({ id, path, mode, ...parts, release: () => lock.release() });
+    return await openLog({ id, path, mode, ...parts, release: () => lock.release() });
   } catch (error) {
     await lock.release();
     throw error;
@@ -165,9 +165,9 @@ async function openSession(
 }
 
 /** For a damaged log, reads the rest of the file: the advice depends on whether anything can be saved. */
-function openLog(options: FileLogOptions): FileLog {
+async function openLog(options: FileLogOptions): Promise<FileLog> {
   try {
-    return new FileLog(options);
+    return await FileLog.open(options);
   } catch (error) {
     const damage = damageOf(error);
     if (damage === undefined)

@@ -41,7 +41,7 @@ export {
   type WaitingTurn,
   type WholeSession,
 } from "./log.ts";
-export { assertWritable, LOG_TOO_LARGE, LogSize, readWholeFile } from "./log-size.ts";
+export { assertWritable, LARGEST_WHOLE_BYTES, LOG_TOO_LARGE, LogSize, readWholeFile } from "./log-size.ts";
 export {
   closed,
   locked,

@@ -6,8 +6,20 @@
  * is reported by line and byte and never skipped.
  */
 
-import { formatVersionOf, type LoggedEvent, parseCheckedLine, toOpenLine } from "../../base/events/index.ts";
-import { checkedText, frameOpen, SUM_BYTES } from "../../base/files/index.ts";
+import {
+  type EventHead,
+  eventOf,
+  formatVersionOf,
+  type LineHead,
+  type LineSource,
+  type LoggedEvent,
+  LOUD_FIELDS,
+  parseCheckedLine,
+  quietHead,
+  StoredEvent,
+  toOpenLine,
+} from "../../base/events/index.ts";
+import { frameOpen, isWhole, SUM_BYTES, textOfLine } from "../../base/files/index.ts";
 import { messageOf, ThroughlineError } from "../../base/support/index.ts";
 import { damagedLog } from "./damage.ts";
 
@@ -28,42 +40,80 @@ export interface ScannedLines {
   readonly tornBytes: number;
 }
 
+export interface ScanOptions {
+  /** Where the bytes begin in the file. */
+  readonly offset: number;
+  /** These two continue the previous read. */
+  readonly firstSeq: number;
+  readonly lowestEpoch: number;
+  /** The session of these lines, for the advice about damage. */
+  readonly session?: string;
+}
+
+/** Reads every line of `bytes` and decodes its event. */
+export function scanLines(bytes: Buffer, options: ScanOptions): ScannedLines {
+  const { heads, goodBytes } = scanHeads(bytes, options);
+  return { events: heads as readonly LoggedEvent[], goodBytes, tornBytes: bytes.length - goodBytes };
+}
+
+export interface ScannedHeads {
+  readonly heads: readonly EventHead[];
+  readonly goodBytes: number;
+}
+
 /**
- * Reads every line of `bytes`, which begin at `offset` of the file. `firstSeq` and `lowestEpoch` continue the previous
- * read.
+ * Verifies every line of `bytes`. With `lines`, most events are not decoded: they are read from there when something
+ * needs them. `bytesAfter` is how much of the file follows.
  */
-export function scanLines(
+export function scanHeads(
   bytes: Buffer,
-  options: {
-    readonly offset: number;
-    readonly firstSeq: number;
-    readonly lowestEpoch: number;
-    /** The session of these lines, for the advice about damage. */
-    readonly session?: string;
-  },
-): ScannedLines {
-  const { offset } = options;
-  const events: LoggedEvent[] = [];
+  { offset, firstSeq, lowestEpoch, session }: ScanOptions,
+  lines?: LineSource,
+  bytesAfter = 0,
+): ScannedHeads {
+  const heads: EventHead[] = [];
   let at = 0;
-  let seq = options.firstSeq;
-  let epoch = options.lowestEpoch;
+  let seq = firstSeq;
+  let epoch = lowestEpoch;
+  let before: LineHead | undefined;
   while (at < bytes.length) {
     const end = bytes.indexOf(0x0a, at);
     if (end === -1) break;
-    const line = readLine(bytes, at, end);
-    if (line.ok && line.event.seq === seq && line.event.epoch >= epoch) {
-      events.push(line.event);
-      seq += 1;
+    const whole = isWhole(bytes, at, end);
+    const quiet = whole && lines !== undefined ? quietLine(bytes, at, end, before) : undefined;
+    if (quiet !== undefined && lines !== undefined && quiet.seq === seq && quiet.epoch >= epoch) {
+      heads.push(new StoredEvent(quiet, lines, offset + at, offset + end));
+      before = quiet;
+      epoch = quiet.epoch;
+    } else {
+      const line = readLine(whole ? textOfLine(bytes, at, end) : undefined, end - at);
+      if (!line.ok || line.event.seq !== seq || line.event.epoch < epoch) {
+        if (!line.ok && isUnwritten(bytes, at, end, offset, bytesAfter)) break;
+        const problem = line.ok ? orderProblem(line.event, seq, epoch) : line.problem;
+        const damage = { line: seq + 1, byte: offset + at, problem, salvageable: true };
+        throw damagedLog(damage, session ?? "FILE");
+      }
+      heads.push(line.event);
       epoch = line.event.epoch;
-      at = end + 1;
-      continue;
     }
-    if (!line.ok && isUnwritten(bytes, at, end, offset)) break;
-    const problem = line.ok ? orderProblem(line.event, seq, epoch) : line.problem;
-    const damage = { line: seq + 1, byte: offset + at, problem, salvageable: true };
-    throw damagedLog(damage, options.session ?? "FILE");
+    seq += 1;
+    at = end + 1;
   }
-  return { events, goodBytes: at, tornBytes: bytes.length - at };
+  return { heads, goodBytes: at };
+}
+
+/** The head of a verified line whose event can be decoded later. */
+function quietLine(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  before: LineHead | undefined,
+): LineHead | undefined {
+  const head = quietHead(bytes, start, before);
+  const loud = head === undefined ? undefined : LOUD_FIELDS[head.type];
+  if (loud === undefined) return head;
+  const text = bytes.toString("latin1", start, end);
+  return loud.some((field) => text.includes(field)) ? undefined : head;
 }
 
 type ReadLine =
@@ -74,9 +124,9 @@ type ReadLine =
  * The first line decides the format of a log. A newer format may give the same fields another meaning, so it is
  * refused.
  */
-export function assertFormat(events: readonly LoggedEvent[], session: string): void {
-  const [first] = events;
-  const version = first === undefined ? FORMAT : formatVersionOf(first);
+export function assertFormat(heads: readonly EventHead[], session: string): void {
+  const [first] = heads;
+  const version = first === undefined ? FORMAT : formatVersionOf(eventOf(first));
   if (version <= FORMAT) return;
   throw new ThroughlineError({
     code: "log_too_new",
@@ -87,9 +137,9 @@ export function assertFormat(events: readonly LoggedEvent[], session: string): v
 
 const FORMAT = 1;
 
-function readLine(bytes: Buffer, start: number, end: number): ReadLine {
-  if (end - start <= SUM_BYTES) return { ok: false, problem: "too short to be an event" };
-  const text = checkedText(bytes, start, end);
+/** `text` is undefined if the line has no checksum that matches. */
+function readLine(text: string | undefined, length: number): ReadLine {
+  if (length <= SUM_BYTES) return { ok: false, problem: "too short to be an event" };
   if (text === undefined) return { ok: false, problem: "the checksum does not match" };
   try {
     return { ok: true, event: parseCheckedLine(text) };
@@ -104,16 +154,16 @@ function readLine(bytes: Buffer, start: number, end: number): ReadLine {
  * changed byte. The size of a write is bounded, so zeros far from the end were synced long ago. Both of these are
  * damage.
  */
-function isUnwritten(bytes: Buffer, start: number, end: number, offset: number): boolean {
+function isUnwritten(bytes: Buffer, start: number, end: number, offset: number, bytesAfter: number): boolean {
   const zero = bytes.indexOf(0x00, start);
-  if (zero === -1 || zero > end || bytes.length - end > LAST_WRITE_BYTES) return false;
+  if (zero === -1 || zero > end || bytes.length + bytesAfter - end > LAST_WRITE_BYTES) return false;
   let after = zero;
   while (bytes[after] === 0x00) after += 1;
   return (zero === start || (offset + zero) % SECTOR_BYTES === 0) && (offset + after) % SECTOR_BYTES === 0;
 }
 
 const SECTOR_BYTES = 512;
-const LAST_WRITE_BYTES = 1024 * 1024;
+export const LAST_WRITE_BYTES = 1024 * 1024;
 
 function orderProblem(event: LoggedEvent, seq: number, epoch: number): string {
   if (event.seq !== seq) return `seq is ${event.seq}, expected ${seq}`;

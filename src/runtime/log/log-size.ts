@@ -1,9 +1,11 @@
 /**
- * Limits the size of a log. A log is read whole, and Node 20 and 24 read at most 2 GiB - 1 byte of a file at once
- * (`ERR_FS_FILE_TOO_LARGE`), so a longer log could never be opened again. A writer therefore begins no new turn once
- * only a quarter of that is left. A turn in progress may use the quarter except its last part, which is reserved for
- * the events that close the turn. The session then ends in a state that can be opened, shown, exported, forked and
- * compacted. The quarter is 512 MiB; an answer has at most 256 MiB, and the log holds its text twice.
+ * Limits the size of a log. A log is read in pieces, but the head of each of its events stays in memory, so a log
+ * without a limit could not be opened one day. A writer begins no new turn once only a quarter of the limit is left. A
+ * turn in progress may use the quarter except its last part, which is reserved for the events that close the turn. The
+ * session then ends in a state that can be opened, shown, forked and compacted.
+ *
+ * What is read or written in one piece has a lower limit: an export, a copy, an import. Node 20 and 24 read at most 2
+ * GiB - 1 byte of a file at once (`ERR_FS_FILE_TOO_LARGE`).
  */
 
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
@@ -11,8 +13,11 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import type { EventDraft } from "../../base/events/index.ts";
 import { codedError, ThroughlineError } from "../../base/support/index.ts";
 
-/** The largest log that this version can open. */
-export const LARGEST_LOG_BYTES = 2 ** 31 - 1;
+/** The largest log that this version opens: the heads of so many events take some 3 GB. */
+export const LARGEST_LOG_BYTES = 2 ** 34;
+
+/** The largest log that is read or written in one piece. */
+export const LARGEST_WHOLE_BYTES = 2 ** 31 - 1;
 
 export const LOG_TOO_LARGE = "log_too_large";
 
@@ -92,7 +97,7 @@ function needOf(draft: EventDraft): Need {
 }
 
 /** Reads a whole log or export. `what` names it in the error; a file that is too large is refused before it is read. */
-export function readWholeFile(file: string | number, what: string, largest = LARGEST_LOG_BYTES): Buffer {
+export function readWholeFile(file: string | number, what: string, largest = LARGEST_WHOLE_BYTES): Buffer {
   const open = typeof file === "number" ? file : openSync(file, "r");
   try {
     const { size } = fstatSync(open);
@@ -105,10 +110,19 @@ export function readWholeFile(file: string | number, what: string, largest = LAR
 
 /** Called before a whole session is written. */
 export function assertWritable(lines: Uint8Array, session: string): void {
-  if (lines.length <= LARGEST_LOG_BYTES) return;
+  if (lines.length <= LARGEST_WHOLE_BYTES) return;
   throw codedError(
     LOG_TOO_LARGE,
-    `session "${session}" would have a log of ${inMiB(lines.length)}, but this version opens at most ${inMiB(LARGEST_LOG_BYTES)}. Nothing was written`,
+    `session "${session}" would have a log of ${inMiB(lines.length)}, but this version writes at most ${inMiB(LARGEST_WHOLE_BYTES)} at once. Nothing was written`,
+  );
+}
+
+/** Called before all lines of a log are read into one buffer. */
+export function assertWhole(bytes: number, session: string): void {
+  if (bytes <= LARGEST_WHOLE_BYTES) return;
+  throw codedError(
+    LOG_TOO_LARGE,
+    `session "${session}" is too large to be copied or exported: its log has ${inMiB(bytes)}, and this version takes at most ${inMiB(LARGEST_WHOLE_BYTES)}. Nothing was written. Make a smaller copy first: throughline compact ${session}, then throughline fork ${session} --compacted`,
   );
 }
 

@@ -103,6 +103,6 @@ function plain(value: unknown): unknown {
 }
 
 /** The epoch of the next writer: one above that of any earlier writer. */
-export function nextEpoch(events: readonly LoggedEvent[]): number {
+export function nextEpoch(events: readonly { readonly epoch: number }[]): number {
   return (events.at(-1)?.epoch ?? 0) + 1;
 }

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 
-import type { LoggedEvent } from "../../base/events/index.ts";
+import { headsOf, type LoggedEvent } from "../../base/events/index.ts";
 import { SessionFacts, type StoredSummary, summaryOf } from "../facts/index.ts";
 import { type LogState, parseSummary, summaryLine } from "./summary-line.ts";
 import { UNFINISHED } from "./whole-file.ts";
@@ -127,7 +127,7 @@ export class SummaryKeeper {
       const state = fstatSync(file, { bigint: true });
       if (state.size !== BigInt(size)) return; // another process writes to it
       this.#facts ??= new SessionFacts();
-      this.#facts.add(events.slice(this.#facts.lastSeq + 1));
+      this.#facts.addHeads(headsOf(events), this.#facts.lastSeq + 1);
       writeSummary(this.#log, this.#session, state, summaryOf(this.#facts));
     } catch {
       // The events are in the log, so a list reads them from there.

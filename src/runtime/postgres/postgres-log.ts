@@ -23,6 +23,7 @@ import {
   nextEpoch,
   readOnly,
   replaced,
+  LARGEST_WHOLE_BYTES,
   scanLines,
   type Scratch,
   type Stamper,
@@ -67,7 +68,7 @@ export class PostgresLog implements Log, AppendSource {
     this.#made = parts.made;
     this.#asked = parts.hold?.asked ?? "0";
     this.#stamper = createStamper(parts.clock);
-    this.#limit = new LogSize(parts.id, parts.largestLogBytes);
+    this.#limit = new LogSize(parts.id, parts.largestLogBytes ?? LARGEST_WHOLE_BYTES);
     this.scratch = parts.live.scratchOf({
       tenant: parts.tenant,
       session: parts.id,

@@ -6,17 +6,16 @@
 
 import { createHash, type Hash } from "node:crypto";
 
-import type { Member } from "../../base/support/index.ts";
 import { LeftOutRanges, type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../fold/index.ts";
-import type { PieceContext, RequestCheck } from "../rules/index.ts";
+import type { ItemOutline, PieceContext, RequestCheck } from "../rules/index.ts";
 import { ByteBlocks, type Span } from "./byte-blocks.ts";
 import type { ItemSource, Remark, RenderContext, RenderedRequest, Renderer } from "./provider.ts";
 
 /** One element of the array: an input item, or a whole message. */
 export interface RenderedElement {
   readonly text: string;
-  /** The members of the text, if the dialect has already sliced it, so that no later step has to. */
-  readonly members?: readonly Member[] | undefined;
+  /** The outline of an input item, if the dialect has already looked at the text, so that no later step has to. */
+  readonly outline?: ItemOutline | undefined;
   /**
    * The items in this element and their origins. Paths are relative to the element (`""`, `.content.0`). Read only
    * after a refusal.
@@ -161,10 +160,10 @@ class RenderState {
    * The rules check each element at once: for ten thousand elements, keeping them all until the end would cost more.
    */
   #push(element: RenderedElement): void {
-    const { text, sources, piece, members } = element;
+    const { text, sources, piece, outline } = element;
     const span = this.#elements.append(text, this.#elements.length === 0 ? "" : ",");
     this.#pushed.push({ span, sources, piece });
-    this.#check.rules.push(text, piece, members);
+    this.#check.rules.push(text, piece, outline);
     this.#last = element;
   }
 

@@ -15,7 +15,9 @@ export {
   isCallType,
   isOutputType,
   ITEM_ID_PREFIXES,
+  type ItemOutline,
   type KeptByServer,
+  outlineOf,
   RESPONSES_RULES,
 } from "./openai-responses/index.ts";
 export { HEAD, type Violation } from "./rule.ts";

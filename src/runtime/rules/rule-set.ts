@@ -3,8 +3,8 @@
  * new.
  */
 
-import type { Member } from "../../base/support/index.ts";
-import type { Problem, Rule, RuleRun, Violation } from "./rule.ts";
+import type { ItemOutline } from "./openai-responses/index.ts";
+import type { Look, Problem, Rule, RuleRun, Violation } from "./rule.ts";
 
 /** Known facts about a piece besides its text. Foreign histories provide none of them. */
 export interface PieceContext {
@@ -27,9 +27,10 @@ export interface PieceContext {
 /** Checks one request, piece by piece. */
 export interface RequestCheck {
   /**
-   * Adds the next element of `input` or `messages`, as the exact text that is sent, with its members if already sliced.
+   * Adds the next element of `input` or `messages`, as the exact text that is sent. A renderer that has looked at an
+   * input item passes its outline, so that the text is not cut again.
    */
-  push(text: string, context?: PieceContext, members?: readonly Member[]): void;
+  push(text: string, context?: PieceContext, outline?: ItemOutline): void;
   /** Returns the problems of the request as it stands. */
   violations(): readonly Violation[];
 }
@@ -38,26 +39,31 @@ export type ViewOf<View> = (
   text: string,
   index: number,
   context: PieceContext,
-  members?: readonly Member[],
+  outline?: ItemOutline,
 ) => View;
 
 export class RuleSet<View, Facts> implements RequestCheck {
   readonly #runs: readonly { readonly id: string; readonly run: RuleRun<View> }[];
+  /** Those that look at pieces one by one. */
+  readonly #looks: readonly { readonly id: string; readonly look: Look<View> }[];
   readonly #view: ViewOf<View>;
   readonly #found: Violation[] = [];
   #count = 0;
 
   constructor(rules: readonly Rule<View, Facts>[], facts: Facts, view: ViewOf<View>) {
     this.#runs = rules.map((rule) => ({ id: rule.id, run: "item" in rule ? rule : rule.start(facts) }));
+    this.#looks = this.#runs.flatMap(({ id, run }) =>
+      run.item === undefined ? [] : [{ id, look: run.item }],
+    );
     this.#view = view;
   }
 
-  push(text: string, context: PieceContext = {}, members?: readonly Member[]): void {
+  push(text: string, context: PieceContext = {}, outline?: ItemOutline): void {
     const index = this.#count;
     this.#count += 1;
-    const piece = this.#view(text, index, context, members);
-    for (const { id, run } of this.#runs) {
-      const found = run.item?.(piece);
+    const piece = this.#view(text, index, context, outline);
+    for (const { id, look } of this.#looks) {
+      const found = look(piece);
       if (found === undefined) continue;
       for (const problem of listOf(found, index)) this.#found.push({ rule: id, ...problem });
     }

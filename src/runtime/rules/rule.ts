@@ -19,7 +19,7 @@ export interface Violation extends Problem {
 }
 
 /** Returns the problem with this piece, or, with an index, with an earlier piece that this one shows to be wrong. */
-type Look<View> = (piece: View) => string | Problem | readonly Problem[] | undefined;
+export type Look<View> = (piece: View) => string | Problem | readonly Problem[] | undefined;
 
 export interface RuleRun<View> {
   readonly item?: Look<View>;

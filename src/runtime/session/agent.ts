@@ -10,6 +10,7 @@ import {
   isAccessByDefault,
   TOOL_DENIED_BY_DEFAULT,
 } from "../tools/index.ts";
+import { LiveLog } from "../turn/index.ts";
 import { optionsOfSub, rememberInside } from "./agent-inside.ts";
 import { assertAgentOptions } from "./agent-options.ts";
 import { describeSession } from "./describe-session.ts";
@@ -54,8 +55,7 @@ export function createAgent(options: AgentOptions): Agent {
     try {
       const writerLives = log.mode === "write" || (await log.hasWriter());
       const session = new LocalSession({
-        log,
-        writerLives,
+        live: await LiveLog.open(log, writerLives),
         store,
         options: own,
         parent: openOptions.parent,

@@ -7,7 +7,7 @@ import type { RebuiltRequest } from "../../base/api/index.ts";
 import type { Settings } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import { factsOf } from "../facts/index.ts";
-import { explain, type Plan, planOf } from "../fold/index.ts";
+import { explain, type Plan, planOf, withItems } from "../fold/index.ts";
 import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, type RenderedRequest, rendererVersionOf } from "../providers/index.ts";
 
@@ -67,7 +67,10 @@ function namesAsWritten(plan: Plan): Plan {
     ...plan,
     entries: plan.entries.map((entry) =>
       entry.kind === "group"
-        ? { ...entry, items: entry.items.map(({ name: _name, ...item }) => item) }
+        ? withItems(
+            entry,
+            entry.items.map(({ name: _name, ...item }) => item),
+          )
         : entry,
     ),
   };

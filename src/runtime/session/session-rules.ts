@@ -4,7 +4,7 @@
  */
 
 import type { RuleView } from "../../base/api/index.ts";
-import type { EventDraft } from "../../base/events/index.ts";
+import { type EventDraft, type EventHead, eventsWhere } from "../../base/events/index.ts";
 import { codedError, didYouMean } from "../../base/support/index.ts";
 import type { SessionFacts } from "../facts/index.ts";
 import { type AllowRule, covers, parseRule, specOf, type Tool } from "../tools/index.ts";
@@ -78,7 +78,7 @@ export class SessionRules {
     if (tool.mcp === undefined) return false;
     const asked = new Map<string, string>();
     let allowedAt: number | undefined;
-    for (const event of this.#parts.live.log.events) {
+    for (const event of eventsWhere(this.#parts.live.log.events, isAboutPermission)) {
       if (event.type === "permission_request") asked.set(event.requestId, event.tool);
       const isYes =
         event.type === "permission_decision" &&
@@ -122,4 +122,8 @@ export class SessionRules {
 export function agentRule(text: string, options: AgentOptions): AllowRule {
   const isLater = /^mcp_[\w-]+$/.test(text) && ownTools(options).every(({ name }) => name !== text);
   return isLater ? { text, tool: text, parts: undefined } : parseRule(text, ownTools(options));
+}
+
+function isAboutPermission({ type }: EventHead): boolean {
+  return type.startsWith("permission_");
 }

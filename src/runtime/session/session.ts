@@ -29,9 +29,9 @@ import {
 } from "../../base/support/index.ts";
 import { assertKeepTurns, compactBeforeTurn, compactNow } from "../compaction/index.ts";
 import { walkPath } from "../fold/index.ts";
-import { createRedactor, type Log, type Store } from "../log/index.ts";
+import { createRedactor, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import { closeCall, LiveLog, resumePlan } from "../turn/index.ts";
+import { closeCall, type LiveLog, resumePlan } from "../turn/index.ts";
 import { assertInput, assertMethodOptions, assertSteers } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
 import {
@@ -60,9 +60,7 @@ import { type BranchStart, type PreparedTurn, TurnRunner } from "./turn-runner.t
 import type { AgentOptions, InferOutput, OutputSchema, SendOptions, Session } from "./types.ts";
 
 export interface LocalSessionParts {
-  readonly log: Log;
-  /** Whether a process holds the session as its writer: this one, if it is opened to write. */
-  readonly writerLives: boolean;
+  readonly live: LiveLog;
   readonly store: Store;
   readonly options: AgentOptions;
   /** The call that a new session is the sub-agent of. */
@@ -85,9 +83,8 @@ export class LocalSession extends SessionView implements Session {
   #restored = false;
 
   constructor(parts: LocalSessionParts) {
-    const { log, options } = parts;
+    const { live, options } = parts;
     const clock = options.clock ?? systemClock;
-    const live = new LiveLog(log, parts.writerLives);
     const tools = new SessionTools({
       options,
       // Before the first request nothing depends on what was declared. A summary stands for earlier requests.

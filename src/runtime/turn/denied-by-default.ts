@@ -3,7 +3,7 @@
  * the model would learn of it.
  */
 
-import type { EventDraft } from "../../base/events/index.ts";
+import { type EventDraft, eventsWhere } from "../../base/events/index.ts";
 import { deniedByDefaultAdvice, isAccessByDefault, TOOL_DENIED_BY_DEFAULT } from "../tools/index.ts";
 import type { TurnContext } from "./context.ts";
 
@@ -13,7 +13,7 @@ export function deniedByDefault(
 ): readonly EventDraft[] {
   const tool = tools.find((one) => one.name === name);
   if (!permissions.byDefault || tool === undefined || !isAccessByDefault(tool)) return [];
-  const said = live.log.events.some(
+  const said = eventsWhere(live.log.events, ({ type }) => type === "notice").some(
     (event) => event.type === "notice" && event.code === TOOL_DENIED_BY_DEFAULT,
   );
   const message = `the tool "${name}" was denied by default: ${deniedByDefaultAdvice}`;

@@ -5,7 +5,9 @@
  * changes.
  */
 
-import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/index.ts";
+import { setImmediate } from "node:timers/promises";
+
+import { type EventDraft, headsOf, type LoggedEvent, type SessionEvent } from "../../base/events/index.ts";
 import { Broadcast, onAbort } from "../../base/support/index.ts";
 import { SessionFacts } from "../facts/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
@@ -15,6 +17,9 @@ import { closeTurn, endsWithItsTurn, findOpenTurn, type OpenTurn } from "./recov
 
 /** How many past events a follower receives at a time. */
 const HISTORY_BATCH = 256;
+
+/** A few milliseconds of work. */
+const FOLDED_AT_ONCE = 16 * 1024;
 
 type Batch = readonly SessionEvent[];
 
@@ -40,7 +45,7 @@ export class LiveLog {
   /** The items another process is generating. Tracked only while this log has followers. */
   #rows: LiveRows | undefined;
   /** How many events of the log the fold and the followers have seen. */
-  #taken: number;
+  #taken = 0;
   #closed = false;
   #seal: Error | undefined;
   readonly #facts = new SessionFacts();
@@ -51,13 +56,25 @@ export class LiveLog {
   /** The items in progress, for a viewer who joins late. */
   snapshot: (() => readonly SessionEvent[]) | undefined;
 
-  constructor(log: Log, writerLives: boolean) {
+  /** Counts and folds what the log holds. The event loop is free between two parts of a long log. */
+  static async open(log: Log, writerLives: boolean): Promise<LiveLog> {
+    const live = new LiveLog(log, writerLives);
+    const heads = headsOf(log.events);
+    while (live.#taken < heads.length) {
+      if (live.#taken > 0) await setImmediate();
+      const to = Math.min(live.#taken + FOLDED_AT_ONCE, heads.length);
+      live.#facts.addHeads(heads, live.#taken, to);
+      live.fold.addHeads(heads, live.#taken, to, to < heads.length);
+      live.#taken = to;
+    }
+    return live;
+  }
+
+  private constructor(log: Log, writerLives: boolean) {
     this.log = log;
     this.#writerLives = writerLives;
     this.blobs = new BlobCache(log);
     onAbort(log.lost, () => this.changed());
-    this.fold.add(log.events);
-    this.#taken = log.events.length;
   }
 
   /** Whether a process holds the session as its writer: this one, or another when last checked. */
@@ -86,7 +103,7 @@ export class LiveLog {
 
   /** Brought up to date on access: screens do so with every event, a running turn hardly ever. */
   get facts(): SessionFacts {
-    this.#facts.add(this.log.events.slice(this.#facts.lastSeq + 1));
+    this.#facts.addHeads(headsOf(this.log.events), this.#facts.lastSeq + 1);
     return this.#facts;
   }
 
@@ -282,7 +299,7 @@ export class LiveLog {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const rows = new LiveRows(this.log.events.slice(0, this.#taken));
+    const rows = new LiveRows(headsOf(this.log.events).slice(0, this.#taken));
     this.#rows = rows;
     this.snapshot = () => rows.snapshot();
     let error: unknown;
@@ -303,7 +320,7 @@ export class LiveLog {
 
 /** What the rows say of items that the log does not have. */
 function openItems(events: readonly LoggedEvent[], rows: readonly string[]): readonly SessionEvent[] {
-  const open = new LiveRows(events);
+  const open = new LiveRows(headsOf(events));
   open.take([], rows);
   return open.snapshot();
 }

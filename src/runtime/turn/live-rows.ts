@@ -5,7 +5,13 @@
  * Rows of responses that have ended and of finished items are dropped, because the log has them.
  */
 
-import type { EphemeralEvent, LoggedEvent, SessionEvent } from "../../base/events/index.ts";
+import {
+  type EphemeralEvent,
+  type EventHead,
+  eventOf,
+  type LoggedEvent,
+  type SessionEvent,
+} from "../../base/events/index.ts";
 import { LiveItem } from "./live-item.ts";
 import { type ReadRow, readRow } from "./scratch-journal.ts";
 
@@ -21,10 +27,10 @@ const NO_TIME = { now: 0, monotonic: 0 };
 export class LiveRows {
   readonly #open = new Map<string, OpenResponse>();
 
-  /** `events` is the log so far. */
-  constructor(events: readonly LoggedEvent[]) {
-    const lastEnd = events.findLastIndex(({ type }) => type === "turn_end");
-    for (const event of events.slice(lastEnd + 1)) this.#event(event);
+  /** `heads` are those of the log so far. */
+  constructor(heads: readonly EventHead[]) {
+    const lastEnd = heads.findLastIndex(({ type }) => type === "turn_end");
+    for (const head of heads.slice(lastEnd + 1)) this.#event(eventOf(head));
   }
 
   /** Returns the events, each item preceded by the end of its live events, followed by the live events of the rows. */

@@ -2,7 +2,13 @@
 
 import { createHash } from "node:crypto";
 
-import type { EventDraft, PermissionDecisionEvent, ToolCall, ToolStatus } from "../../base/events/index.ts";
+import {
+  type EventDraft,
+  eventsWhere,
+  type PermissionDecisionEvent,
+  type ToolCall,
+  type ToolStatus,
+} from "../../base/events/index.ts";
 import { codedError, codeOf, isObject, messageOf, shown, untilAborted } from "../../base/support/index.ts";
 import { permissionFor, ruleOfCall, type Tool, type ToolAccess } from "../tools/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer, TurnContext } from "./context.ts";
@@ -131,7 +137,7 @@ interface ExactCall {
 
 /** A person's decision about this exact call before the process died. */
 function decisionBefore({ live }: TurnContext, call: ExactCall): PermissionDecision | undefined {
-  const found = live.log.events.findLast(
+  const found = eventsWhere(live.log.events, ({ response }) => response === call.response).findLast(
     (event): event is PermissionDecisionEvent =>
       event.type === "permission_decision" && event.by === "person" && isAbout(event, call),
   );
@@ -140,7 +146,7 @@ function decisionBefore({ live }: TurnContext, call: ExactCall): PermissionDecis
 
 /** The ids of the questions about this exact call that were open when the process died. A viewer may still show them. */
 function askedBefore({ live }: TurnContext, call: ExactCall): readonly string[] {
-  return live.log.events.flatMap((event) =>
+  return eventsWhere(live.log.events, ({ response }) => response === call.response).flatMap((event) =>
     event.type === "permission_request" && isAbout(event, call) ? [event.requestId] : [],
   );
 }

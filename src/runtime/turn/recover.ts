@@ -10,10 +10,11 @@
 import {
   addUsage,
   type EventDraft,
+  type EventHead,
+  headsOf,
   type LoggedEvent,
   NO_USAGE,
   type ToolCall,
-  type TurnEnd,
 } from "../../base/events/index.ts";
 import {
   type Fold,
@@ -44,21 +45,19 @@ interface OpenWork {
 /** Returns the last turn if it has no end. */
 export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTurn | undefined {
   if (endsWithItsTurn(events)) return undefined;
-  const { path, aside } = walkPath(events);
+  const heads = headsOf(events);
+  const { path, aside } = walkPath(heads);
   // A turn that was cancelled before it began has only an end, so anything that was open before is still open.
-  const begun = new Set<string | undefined>(events.filter(showsBegunTurn).map(({ turn: of }) => of));
+  const begun = new Set<string | undefined>(heads.filter(showsBegunTurn).map(({ turn: of }) => of));
   const last = path.findLast((event) =>
     event.type === "turn_end" ? begun.has(event.turn) : showsBegunTurn(event),
   );
   const turn = last?.turn;
-  if (
-    turn === undefined ||
-    path.some((event): event is TurnEnd => event.type === "turn_end" && event.turn === turn)
-  ) {
+  if (turn === undefined || path.some((event) => event.type === "turn_end" && event.turn === turn)) {
     return undefined;
   }
   const groups = fold.entries.filter(
-    (entry): entry is Group => entry.kind === "group" && entry.start.turn === turn,
+    (entry): entry is Group => entry.kind === "group" && entry.head.turn === turn,
   );
   const askedOn = fold.entries.at(-1)?.kind === "user";
   const work = { turn, groups, steps: groups.at(-1)?.start.step ?? 0, askedOn };
@@ -71,8 +70,9 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
 /** The usual case, decided by the last events alone: everything after the last `branch` is on the path. */
 export function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
   const ended = new Set<string>();
-  for (let index = events.length - 1; index >= 0; index -= 1) {
-    const event = events[index] as LoggedEvent;
+  const heads = headsOf(events);
+  for (let index = heads.length - 1; index >= 0; index -= 1) {
+    const event = heads[index] as EventHead;
     if (event.type === "branch") return false;
     if (event.turn === undefined || event.type === "notice") continue;
     if (event.type !== "turn_end") return ended.has(event.turn);

@@ -4,7 +4,12 @@
  * with. A hook that fails repairs nothing: the model learns what is wrong with its own text, as without a hook.
  */
 
-import type { PermissionRequest, ToolCall, ToolStart } from "../../base/events/index.ts";
+import {
+  eventsWhere,
+  type PermissionRequest,
+  type ToolCall,
+  type ToolStart,
+} from "../../base/events/index.ts";
 import { messageOf, shown, untilAborted } from "../../base/support/index.ts";
 import type { TurnContext } from "./context.ts";
 
@@ -58,7 +63,7 @@ export async function notRepaired(context: TurnContext, call: ToolCall, why: str
 
 /** What the process that died had started the call with, or had asked a person about. */
 function repairedBefore({ live }: TurnContext, call: ToolCall): string | undefined {
-  const found = live.log.events.findLast(
+  const found = eventsWhere(live.log.events, ({ response }) => response === call.response).findLast(
     (event): event is ToolStart | PermissionRequest =>
       (event.type === "tool_start" || event.type === "permission_request") &&
       event.response === call.response &&

@@ -10,6 +10,7 @@ import {
   type ErrorInfo,
   errorInfoOf,
   type EventDraft,
+  eventsWhere,
   type ResponseStart,
   typedEvent,
 } from "../../base/events/index.ts";
@@ -219,7 +220,9 @@ function remarks(context: TurnContext, rendered: RenderedRequest): readonly Even
   if (rendered.remarks.length === 0) return [];
   const { turn, live } = context;
   const reported = new Set(
-    live.log.events.flatMap((event) => (event.type === "notice" && event.turn === turn ? [event.code] : [])),
+    eventsWhere(live.log.events, (head) => head.type === "notice" && head.turn === turn).map((event) =>
+      event.type === "notice" ? event.code : "",
+    ),
   );
   return rendered.remarks
     .filter(({ code }) => !reported.has(code))

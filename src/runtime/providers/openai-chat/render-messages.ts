@@ -11,6 +11,7 @@ import {
   type PlannedGroup,
   type PlannedItem,
   sendsReasoning,
+  withItems,
 } from "../../fold/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
@@ -54,7 +55,7 @@ function callsAsNote(
   before: RenderedElement | undefined,
   plan: Plan,
 ): readonly RenderedElement[] {
-  const said = groupMessages({ ...entry, items: entry.items.filter(isNoCall), results: [] }, plan);
+  const said = groupMessages({ ...withItems(entry, entry.items.filter(isNoCall)), results: [] }, plan);
   const told = entry.results.map(({ callId, text }) => {
     const call = entry.items.find((item) => item.callId === callId)?.event;
     const asked = call?.type === "tool_call" ? `${call.name} ${objectArguments(call)}` : "a tool";

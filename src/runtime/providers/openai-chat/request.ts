@@ -11,6 +11,7 @@ import {
   type PlannedItem,
   sendsReasoning,
   withoutReasoning,
+  withItems,
 } from "../../fold/index.ts";
 import { createRequestCheck } from "../../rules/index.ts";
 import type { RenderedElement, RequestForm, Tail } from "../growing-request.ts";
@@ -62,10 +63,10 @@ function guardFields(entry: PlanEntry, plan: Plan): PlanEntry {
   const why = `the endpoint does not accept ${wrong.event.itemType} back`;
   const bare = withoutReasoning(entry, reason, why);
   if (fieldsApart !== true) return bare;
-  return {
-    ...bare,
-    items: entry.items.map((item) => (isWrong(item) ? { ...item, action: "omit", reason, why } : item)),
-  };
+  return withItems(
+    bare,
+    entry.items.map((item) => (isWrong(item) ? { ...item, action: "omit", reason, why } : item)),
+  );
 }
 
 function headOf(plan: Plan): string {

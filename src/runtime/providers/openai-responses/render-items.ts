@@ -2,16 +2,25 @@
  * Plan entries → input items, as text. At home, the provider's own text field by field; abroad, plain meaning (law 1).
  */
 
-import type { ToolCall } from "../../../base/events/index.ts";
+import type { ItemSketch, ToolCall } from "../../../base/events/index.ts";
 import { type Member, sliceObject } from "../../../base/support/index.ts";
-import type { Plan, PlanEntry, PlannedGroup, PlannedItem, PlannedResult } from "../../fold/index.ts";
-import { callOutput } from "../../rules/index.ts";
+import {
+  type GroupSketch,
+  type Plan,
+  type PlanEntry,
+  type PlannedGroup,
+  type PlannedItem,
+  type PlannedResult,
+  resultOf,
+} from "../../fold/index.ts";
+import { callOutput, type ItemOutline, outlineOf } from "../../rules/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, plainText } from "../plain-meaning.ts";
 import type { ItemSource, RenderContext } from "../provider.ts";
 import { resultContent } from "../result-content.ts";
 import { inputFields } from "./item-fields.ts";
+import { wholeItem, wholeOutput } from "./whole-items.ts";
 import { callerOf } from "./whole-pairs.ts";
 
 export function renderEntry(
@@ -27,12 +36,46 @@ export function renderEntry(
     const text = `Summary of the conversation so far:\n\n${entry.event.summary}`;
     return [message("developer", [{ type: "input_text", text }])];
   }
+  if (entry.whole !== undefined && plan.strip.length === 0) return renderWhole(entry, entry.whole, plan);
   const note = foreignNote(entry);
   const elements = renderGroup(entry, plan, context);
   return note === undefined
     ? elements
     : [message("developer", [{ type: "input_text", text: note }]), ...elements];
 }
+
+/** A group that is sent as it is. Its events are decoded only for what has to be cut: messages, and rare calls. */
+function renderWhole(entry: PlannedGroup, whole: GroupSketch, plan: Plan): readonly RenderedElement[] {
+  const { response = "" } = entry.group.head;
+  const { reasoningContent, itemIdsRepeat: idsRepeat } = plan.settings.profile;
+  const piece = { group: response, idsRepeat };
+  const elements: RenderedElement[] = [];
+  const { items, results } = whole;
+  for (let at = 0; at < items.length; at += 1) {
+    const sketch = items[at] as ItemSketch;
+    const { item } = sketch;
+    const outline = reasoningContent === "empty" ? wholeItem(sketch, item, entry.withIds) : undefined;
+    const sources = (): readonly ItemSource[] => [sourceOf(entry.items[at] as PlannedItem, response)];
+    if (outline !== undefined) elements.push({ text: item, outline, sources, piece });
+    else elements.push({ ...verbatim(entry.items[at] as PlannedItem, entry, plan), sources, piece });
+  }
+  for (const { type, itemType, callId } of items) {
+    if (type !== "tool_call") continue;
+    const json = itemType === "function_call" ? resultOf(callId, results)?.json : undefined;
+    const output = json === undefined ? undefined : wholeOutput(callId, json);
+    const { text, outline } = output ?? ofMembers(outputOf(entry, callId));
+    elements.push({ text, outline, sources: () => [{ path: "", itemType: OUTPUT, callId }] });
+  }
+  return elements;
+}
+
+function outputOf(entry: PlannedGroup, callId: string): readonly Member[] {
+  const call = entry.items.find((item) => item.callId === callId);
+  const result = entry.results.find((one) => one.callId === callId) as PlannedResult;
+  return outputMembers(call, result, result.text);
+}
+
+const OUTPUT = "function_call_output";
 
 function renderGroup(entry: PlannedGroup, plan: Plan, context: RenderContext): readonly RenderedElement[] {
   const { response } = entry.group.start;
@@ -41,18 +84,17 @@ function renderGroup(entry: PlannedGroup, plan: Plan, context: RenderContext): r
   const elements: RenderedElement[] = [];
   for (const item of entry.items) {
     if (item.action === "omit" || isNote(item)) continue;
-    const { text, members } =
+    const { text, outline } =
       item.action === "replay" ? verbatim(item, entry, plan) : { text: translated(item, plan) };
     const piece = entry.group.ranByProvider(item.event) ? hosted : ours;
-    elements.push({ text, members, sources: () => [sourceOf(item, response)], piece });
+    elements.push({ text, outline, sources: () => [sourceOf(item, response)], piece });
   }
   for (const result of entry.results) {
     const call = entry.items.find(({ callId }) => callId === result.callId);
     const content = resultContent(result, plan, context);
-    const members = outputMembers(call, result, content);
     elements.push({
-      ...ofMembers(members),
-      sources: () => [{ path: "", itemType: "function_call_output", callId: result.callId }],
+      ...ofMembers(outputMembers(call, result, content)),
+      sources: () => [{ path: "", itemType: OUTPUT, callId: result.callId }],
       piece: undefined,
     });
   }
@@ -86,7 +128,7 @@ function sourceOf({ event: { itemId, itemType }, callId }: PlannedItem, response
 
 interface Text {
   readonly text: string;
-  readonly members?: readonly Member[];
+  readonly outline?: ItemOutline;
 }
 
 /** The exact text of every field the input accepts, in its order; `explain` and the log keep the rest. */
@@ -113,7 +155,7 @@ function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): Text {
   // The input requires it even if it is empty (failures.md S01).
   if (itemType === "reasoning" && !hasSummary) members.push({ key: "summary", value: "[]" });
   // If nothing was left out, changed or spaced, reuse the received text without a copy.
-  else if (length === item.item.length) return { text: item.item, members };
+  else if (length === item.item.length) return { text: item.item, outline: outlineOf(members) };
   return ofMembers(members);
 }
 
@@ -130,7 +172,8 @@ function strippedFrom(itemType: string, plan: Plan): readonly string[] {
 
 /** Keys here are names of input fields, so they need no escaping. */
 function ofMembers(members: readonly Member[]): Text {
-  return { text: `{${members.map(({ key, value }) => `"${key}":${value}`).join(",")}}`, members };
+  const text = `{${members.map(({ key, value }) => `"${key}":${value}`).join(",")}}`;
+  return { text, outline: outlineOf(members) };
 }
 
 function translated(item: PlannedItem, plan: Plan): string {

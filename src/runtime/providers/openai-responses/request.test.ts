@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { EventDraft, LoggedEvent, Origin, Settings } from "../../../base/events/index.ts";
 import { isObject, type RawJson, sliceObject } from "../../../base/support/index.ts";
 import { Fold, type Plan, planOf } from "../../fold/index.ts";
-import { ITEM_ID_PREFIXES } from "../../rules/index.ts";
+import { ITEM_ID_PREFIXES, outlineOf } from "../../rules/index.ts";
 import { PROFILES } from "../profiles/index.ts";
 import type { RenderedRequest } from "../provider.ts";
 import { openaiResponses } from "./index.ts";
@@ -640,10 +640,10 @@ test("the members passed to the rules match the text that is sent, however an it
       ];
       const plan = planOf(logOf(log)) as Plan;
       for (const entry of plan.entries)
-        for (const { text, members } of renderEntry(entry, plan, context)) {
-          if (members === undefined) continue;
+        for (const { text, outline } of renderEntry(entry, plan, context)) {
+          if (outline === undefined) continue;
           shown += 1;
-          expect(members).toEqual(sliceObject(text));
+          expect(outline).toEqual(outlineOf(sliceObject(text)));
         }
     }),
     { numRuns: 500 },

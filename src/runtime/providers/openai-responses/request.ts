@@ -8,6 +8,7 @@ import type { RequestForm } from "../growing-request.ts";
 import type { RenderContext } from "../provider.ts";
 import { definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { systemTextOf } from "../system-text.ts";
+import { CALLS_BY_ID } from "./client-calls.ts";
 import { renderEntry } from "./render-items.ts";
 import { wholePairs } from "./whole-pairs.ts";
 
@@ -16,13 +17,22 @@ export const RENDERER_VERSION = 1;
 export const RESPONSES_FORM: RequestForm = {
   head: headOf,
   prefixHead: ({ settings }) => JSON.stringify([systemTextOf(settings) ?? null, toolsOf(settings)]),
-  guard: (entry, plan, before) => wholePairs(guardIds(entry), plan, before),
+  guard: (entry, plan, before) => (isSentWhole(entry) ? entry : wholePairs(guardIds(entry), plan, before)),
   pathOf: (index) => `input[${index}]`,
   opening: () => [],
   render: renderEntry,
   tail: () => ({ text: "]}", remarks: [] }),
   startCheck: (_plan, parameters) => createRequestCheck("openai-responses", { head: parameters }),
 };
+
+/** Whether this dialect too has nothing to change in a group. */
+function isSentWhole(entry: PlanEntry): boolean {
+  if (entry.kind !== "group" || entry.whole === undefined) return false;
+  const { withIds } = entry;
+  for (const { itemType, itemId = "" } of entry.whole.items)
+    if (withIds ? !fitsItsType(itemId, itemType) : CALLS_BY_ID.has(itemType)) return false;
+  return true;
+}
 
 /** If an id has the prefix of another type, the API refuses it, so the group is sent without ids (failures.md I06). */
 function guardIds(entry: PlanEntry): PlanEntry {

@@ -12,6 +12,7 @@ import {
   type PlanEntry,
   type PlannedGroup,
   type PlannedItem,
+  withItems,
   withoutFollowers,
   withoutReasoning,
 } from "../../fold/index.ts";
@@ -30,10 +31,10 @@ export function wholePairs(entry: PlanEntry, plan: Plan, before: readonly PlanEn
   const isPlain = (item: PlannedItem): boolean =>
     isOurs(item) &&
     (lacksProgram(item, rest, before) || (!rest.withIds && CALLS_BY_ID.has(item.event.itemType)));
-  return {
-    ...rest,
-    items: rest.items.map((item) => (isPlain(item) ? { ...item, action: "translate", ...PLAIN } : item)),
-  };
+  return withItems(
+    rest,
+    rest.items.map((item) => (isPlain(item) ? { ...item, action: "translate", ...PLAIN } : item)),
+  );
 }
 
 const PLAIN = {
@@ -96,7 +97,7 @@ function withoutHalves(entry: PlannedGroup, plan: Plan, before: readonly PlanEnt
   if (halves.length === 0) return entry;
   const items = entry.items.map((item) => (halves.includes(item) ? { ...item, ...HALF } : item));
   const { items: left, lost } = withoutFollowers(items, plan.settings.profile);
-  const rest = { ...entry, items: left };
+  const rest = withItems(entry, left);
   const without = lost === undefined ? rest : withoutReasoning(rest, lost.reason, lost.why);
   return withoutHalves(without, plan, before); // the removed item may have been half of another pair
 }

@@ -11,12 +11,15 @@ const CALLS: Readonly<Record<string, string>> = {
   apply_patch_call: "apply patch call",
 };
 
+const CALL_TYPES: ReadonlySet<string> = new Set(Object.keys(CALLS));
+const OUTPUT_TYPES: ReadonlySet<string> = new Set(Object.keys(CALLS).map((type) => `${type}_output`));
+
 export function isCallType(type: string): boolean {
-  return CALLS[type] !== undefined;
+  return CALL_TYPES.has(type);
 }
 
 export function isOutputType(type: string): boolean {
-  return type.endsWith("_output") && isCallType(callTypeOf(type));
+  return OUTPUT_TYPES.has(type);
 }
 
 /** For a call or its output. */

@@ -24,7 +24,7 @@ export { callOutput, isCallType, isOutputType } from "./call-types.ts";
 export { ITEM_ID_PREFIXES } from "./valid-item-ids.ts";
 
 export type { KeptByServer, ResponsesFacts } from "./facts.ts";
-export { viewItem } from "./item-view.ts";
+export { type ItemOutline, outlineOf, viewItem } from "./item-view.ts";
 
 export const RESPONSES_RULES: readonly ResponsesRule[] = [
   reasoningNeedsFollower,

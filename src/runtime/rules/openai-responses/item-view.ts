@@ -9,8 +9,8 @@ import type { ResponsesFacts } from "./facts.ts";
 
 export type ResponsesRule = Rule<ItemView, ResponsesFacts>;
 
-export interface ItemView {
-  readonly index: number;
+/** What the text of an item says. */
+export interface ItemOutline {
   readonly type: string;
   readonly id: string | undefined;
   readonly callId: string | undefined;
@@ -24,6 +24,10 @@ export interface ItemView {
   readonly contentTypes: readonly string[] | undefined;
   readonly hasOutput: boolean;
   readonly hasStatus: boolean;
+}
+
+export interface ItemView extends ItemOutline {
+  readonly index: number;
   /** The response it came from, known only for our own requests, not for foreign histories. */
   readonly group: string | undefined;
   /** Made by another origin than the one the request goes to. */
@@ -34,19 +38,42 @@ export interface ItemView {
   readonly idsRepeat: boolean;
 }
 
+/** `outline` is that of the text, from a caller that has already looked at it. */
 export function viewItem(
   text: string,
   index: number,
   context: PieceContext = {},
-  members: readonly Member[] = sliceObject(text),
+  outline: ItemOutline = outlineOf(sliceObject(text)),
 ): ItemView {
+  // By name: a spread costs several times as much.
+  return {
+    index,
+    type: outline.type,
+    id: outline.id,
+    callId: outline.callId,
+    name: outline.name,
+    role: outline.role,
+    payload: outline.payload,
+    summary: outline.summary,
+    hasContent: outline.hasContent,
+    contentTypes: outline.contentTypes,
+    hasOutput: outline.hasOutput,
+    hasStatus: outline.hasStatus,
+    group: context.group,
+    foreign: context.foreign ?? false,
+    hosted: context.hosted ?? false,
+    idsRepeat: context.idsRepeat ?? false,
+  };
+}
+
+/** The outline of an item from the members of its text. */
+export function outlineOf(members: readonly Member[]): ItemOutline {
   // Of duplicate keys the last one counts, as in JSON.parse.
   const values = new Map(members.map(({ key, value }) => [key, value]));
   const role = textOf(values.get("role"));
   const summary = values.get("summary");
   const content = values.get("content");
   return {
-    index,
     type: textOf(values.get("type")) ?? (role === undefined ? "unknown" : "message"),
     id: textOf(values.get("id")),
     callId: textOf(values.get("call_id")),
@@ -58,10 +85,6 @@ export function viewItem(
     contentTypes: partTypes(content),
     hasOutput: values.has("output"),
     hasStatus: values.has("status"),
-    group: context.group,
-    foreign: context.foreign ?? false,
-    hosted: context.hosted ?? false,
-    idsRepeat: context.idsRepeat ?? false,
   };
 }
 

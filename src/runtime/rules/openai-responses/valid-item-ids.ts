@@ -17,6 +17,8 @@ export const ITEM_ID_PREFIXES: Readonly<Record<string, readonly string[]>> = {
   program: ["cm"],
 };
 
+const ITEM_ID = /^[A-Za-z0-9_-]+$/;
+
 export const validItemIds: ResponsesRule = {
   id: "R05",
   title: "Item ids are 1 to 64 letters, digits, _ or -, with the prefix of their type",
@@ -27,7 +29,7 @@ export const validItemIds: ResponsesRule = {
     if (id.length > 64) {
       return `Invalid 'input[${index}].id': string too long. Expected a string with maximum length 64, but got a string with length ${id.length} instead.`;
     }
-    if (!/^[A-Za-z0-9_-]+$/.test(id)) {
+    if (!ITEM_ID.test(id)) {
       return `Invalid 'input[${index}].id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`;
     }
     const prefixes = ITEM_ID_PREFIXES[type];
