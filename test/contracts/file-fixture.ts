@@ -25,19 +25,22 @@ export const linesOf = (path: string): readonly string[] =>
 
 /** The real system calls, counted, and failing on demand. */
 export interface CountedIo extends FileIo {
-  readonly calls: { write: number; truncate: number; sync: number };
+  readonly calls: { write: number; truncate: number; sync: number; syncFolder: number };
   failWrite: (() => number) | undefined;
   failTruncate: (() => void) | undefined;
   /** Called instead of the real sync. */
   onSync: (() => Promise<void>) | undefined;
+  /** Called instead of the real sync of the folder. */
+  onSyncFolder: (() => Promise<void>) | undefined;
 }
 
 export function countedIo(): CountedIo {
   const io: CountedIo = {
-    calls: { write: 0, truncate: 0, sync: 0 },
+    calls: { write: 0, truncate: 0, sync: 0, syncFolder: 0 },
     failWrite: undefined,
     failTruncate: undefined,
     onSync: undefined,
+    onSyncFolder: undefined,
     write(file, bytes, offset, position) {
       io.calls.write += 1;
       if (io.failWrite !== undefined) {
@@ -56,6 +59,10 @@ export function countedIo(): CountedIo {
     sync(file) {
       io.calls.sync += 1;
       return io.onSync === undefined ? systemFileIo.sync(file) : io.onSync();
+    },
+    syncFolder(path) {
+      io.calls.syncFolder += 1;
+      return io.onSyncFolder === undefined ? systemFileIo.syncFolder(path) : io.onSyncFolder();
     },
   };
   return io;

@@ -8,6 +8,7 @@ import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore, type LoggedEvent } from "../../src/index.ts";
 import { parseLine } from "../../src/inspect.ts";
 import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
+import { gate } from "../contracts/session-fixture.ts";
 import { storeWith } from "../support/play.ts";
 import { practiceModel } from "../support/practice-models.ts";
 import { practiceTools } from "../support/practice-tools.ts";
@@ -26,6 +27,7 @@ afterEach(async () => {
 /** Counts the bytes written to the file, and how many of them the disk has confirmed. */
 class Disk implements FileIo {
   syncs = 0;
+  folderSyncs = 0;
   #written = 0;
   #confirmed = 0;
 
@@ -54,8 +56,14 @@ class Disk implements FileIo {
     this.#confirmed = Math.max(this.#confirmed, covered);
   }
 
-  /** The events that a power loss at this moment would leave. */
+  async syncFolder(path: string): Promise<void> {
+    await systemFileIo.syncFolder(path);
+    this.folderSyncs += 1;
+  }
+
+  /** The events that a power loss at this moment would leave. Without its name in the folder, the file would be lost. */
   durable(): readonly LoggedEvent[] {
+    if (this.folderSyncs === 0) return [];
     const bytes = readFileSync(join(folder, "s.jsonl")).subarray(0, this.#confirmed);
     return bytes
       .toString("utf8")
@@ -120,8 +128,8 @@ test("law 5: a tool step costs two syncs, plus one per result that arrives befor
 
   const plain = session.send("Thanks");
   await plain.result();
-  // The request, and the end of the turn.
-  expect(disk.syncs).toBe(2);
+  // The request, and the end of the turn. The name of the new file is synced once, beside the first of the two.
+  expect([disk.syncs, disk.folderSyncs]).toEqual([2, 1]);
 
   disk.syncs = 0;
   await session.send("What is the weather in Paris?").result();
@@ -134,6 +142,36 @@ test("law 5: a tool step costs two syncs, plus one per result that arrives befor
   expect((await turn.result()).status).toBe("completed");
   expect(disk.syncs).toBe(2 + 1 + 1 + 1);
   await session.close();
+  expect(disk.folderSyncs).toBe(1);
+});
+
+test("law 5: no request is sent while the disk has not confirmed the name of a new log", async () => {
+  const disk = new Disk();
+  const order: string[] = [];
+  const [written, named] = [gate(), gate()];
+  disk.syncFolder = () => named.promise;
+  disk.sync = async (file) => {
+    await systemFileIo.sync(file);
+    written.open();
+  };
+  const agent = createAgent({
+    model: practiceModel("home", emulator.baseUrl),
+    trace: ({ type }) => {
+      if (type === "request") order.push(type);
+    },
+  });
+  const session = await agent.open({ id: "s", store: fileStore(folder, { io: disk }) });
+  const turn = session.send("Thanks");
+  await written.promise;
+  // Whatever waits for the content alone has run after one round of the event loop.
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  order.push("confirmed");
+  named.open();
+  await turn.result();
+  await session.close();
+  expect(order).toEqual(["confirmed", "request"]);
 });
 
 test("law 5: a call that had started when the process died does not run again; its outcome is unknown", async () => {

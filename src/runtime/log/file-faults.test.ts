@@ -15,6 +15,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { afterTest, countedIo, errno, temporaryFolder } from "../../../test/contracts/file-fixture.ts";
+import { gate } from "../../../test/contracts/session-fixture.ts";
 import { fileStore, type Log } from "./index.ts";
 
 const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
@@ -260,6 +261,84 @@ describe("syncs", () => {
     expect(io.calls.sync).toBe(0);
     await log.close();
     expect(io.calls.sync).toBe(1);
+  });
+});
+
+describe("the name of a new file", () => {
+  test("is synced once, from the moment the file is there, and durable events wait for it", async () => {
+    const { io, log, folder } = await openCounted();
+    const name = gate();
+    io.onSyncFolder = () => name.promise;
+    await log.append([notice("a")]);
+    expect(io.calls).toMatchObject({ sync: 0, syncFolder: 1 });
+    let acknowledged = false;
+    const written = gate();
+    io.onSync = async () => written.open();
+    const durable = log.append([notice("b")], { durable: true }).then(() => (acknowledged = true));
+    await written.promise;
+    await new Promise((done) => {
+      setImmediate(done);
+    });
+    expect(acknowledged).toBe(false);
+    name.open();
+    await durable;
+    await log.append([notice("c")], { durable: true });
+    await log.close();
+    expect(io.calls).toMatchObject({ sync: 2, syncFolder: 1 });
+
+    const again = countedIo();
+    const next = await fileStore(folder, { io: again }).open("s", { mode: "write" });
+    await next.append([notice("d")], { durable: true });
+    await next.close();
+    expect(again.calls).toMatchObject({ sync: 1, syncFolder: 0 });
+  });
+
+  test("that the disk does not confirm is a final failure, also on close", async () => {
+    const { io, log } = await openCounted();
+    io.onSyncFolder = () => Promise.reject(errno("EIO"));
+    await log.append([notice("a")]);
+    const failed = { code: "log_failed", message: expect.stringContaining("the disk did not confirm") };
+    await expect(log.append([], { durable: true })).rejects.toMatchObject(failed);
+    await expect(log.append([notice("b")])).rejects.toMatchObject(failed);
+    await log.close();
+
+    const second = await openCounted();
+    second.io.onSyncFolder = () => Promise.reject(errno("EIO"));
+    await second.log.append([notice("a")]);
+    await expect(second.log.close()).rejects.toMatchObject(failed);
+  });
+
+  test("is durable before a durable append without events resolves", async () => {
+    const { io, log } = await openCounted();
+    let confirmed = false;
+    io.onSyncFolder = async () => {
+      confirmed = true;
+    };
+    await log.append([], { durable: true });
+    expect({ confirmed, syncs: io.calls.sync }).toEqual({ confirmed: true, syncs: 1 });
+    await log.close();
+  });
+});
+
+describe("the end of a turn", () => {
+  test("is on its way to the disk when it is written, and costs one sync", async () => {
+    const { io, log } = await openCounted();
+    await log.append([notice("a")], { durable: true });
+    await log.append([notice("end")], { turn: "end" });
+    expect(io.calls.sync).toBe(2);
+    await log.append([], { durable: true });
+    await log.close();
+    expect(io.calls.sync).toBe(2);
+  });
+
+  test("that the disk does not confirm is reported by the sync that the caller waits for", async () => {
+    const { io, log } = await openCounted();
+    await log.append([notice("a")], { durable: true });
+    io.onSync = () => Promise.reject(errno("EIO"));
+    await log.append([notice("end")], { turn: "end" });
+    await expect(log.append([], { durable: true })).rejects.toMatchObject({ code: "log_failed" });
+    expect(io.calls.sync).toBe(2);
+    await log.close();
   });
 });
 

@@ -1,6 +1,16 @@
 /** The system calls the file log makes, as a port: tests count them and make them fail. */
 
-import { fdatasync, fstatSync, ftruncateSync, lstatSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  writeSync,
+} from "node:fs";
 
 export interface FileIo {
   write(file: number, bytes: Uint8Array, offset: number, position: number): number;
@@ -9,6 +19,8 @@ export interface FileIo {
   isAt(file: number, path: string): boolean;
   truncate(file: number, length: number): void;
   sync(file: number): Promise<void>;
+  /** Makes the names in a folder survive a loss of power too. */
+  syncFolder(path: string): Promise<void>;
 }
 
 export const systemFileIo: FileIo = {
@@ -24,5 +36,14 @@ export const systemFileIo: FileIo = {
   sync: (file) =>
     new Promise((resolve, reject) => {
       fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
+    }),
+  syncFolder: (path) =>
+    new Promise((resolve, reject) => {
+      const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+      fsync(folder, (error) => {
+        closeSync(folder);
+        if (error === null) resolve();
+        else reject(error);
+      });
     }),
 };

@@ -38,7 +38,6 @@ import { ScratchReader } from "./scratch-reader.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
 import { SummaryKeeper } from "./summary-file.ts";
 import { saveAside } from "./torn-tail.ts";
-import { syncFolder } from "./whole-file.ts";
 
 export interface FileLogOptions {
   readonly id: string;
@@ -77,6 +76,8 @@ export class FileLog implements Log {
   /** Identity of the file that was read. Undefined if there was none. */
   #identity: string | undefined;
   #syncing: Promise<void> | undefined;
+  /** The sync of the folder that has the name of a new file. Undefined once it is confirmed. */
+  #naming: Promise<void> | undefined;
   readonly #loss = new AbortController();
   readonly #closing = new AbortController();
   #tailCut: string | undefined;
@@ -123,11 +124,13 @@ export class FileLog implements Log {
   async append(drafts: readonly AppendDraft[], options: AppendOptions = {}): Promise<readonly LoggedEvent[]> {
     this.#assertWritable();
     const added = drafts.length === 0 ? [] : this.#append(drafts);
-    if (options.durable === true) {
-      this.#file ??= this.#create();
-      await this.#sync();
-    }
-    if (options.turn === "end") this.#summary.keep(this.events, this.#file, this.#size);
+    const { durable = false, turn } = options;
+    if (durable) this.#file ??= this.#create();
+    // The caller makes the end of a turn durable next. The disk begins now, while the summary and the viewers are served.
+    const synced = durable || turn === "end" ? this.#sync() : undefined;
+    synced?.catch(() => undefined); // a failed sync is final, so the next call reports it
+    if (turn === "end") this.#summary.keep(this.events, this.#file, this.#size);
+    if (durable) await synced;
     return added;
   }
 
@@ -368,7 +371,7 @@ export class FileLog implements Log {
   /** Concurrent callers share a sync. A failed sync is final, because the kernel may drop dirty pages silently. */
   async #sync(): Promise<void> {
     const target = this.#size;
-    while (this.#syncedSize < target) {
+    while (this.#syncedSize < target || this.#naming !== undefined) {
       if (this.lost.aborted) throw this.lost.reason;
       this.#syncing ??= this.#syncOnce(this.#size).finally(() => {
         this.#syncing = undefined;
@@ -381,6 +384,8 @@ export class FileLog implements Log {
     const file = this.#file ?? -1;
     try {
       await this.#options.io.sync(file);
+      await this.#naming;
+      this.#naming = undefined;
     } catch (error) {
       throw this.#fail("log_failed", `the disk did not confirm a write: ${messageOf(error)}`);
     }
@@ -388,11 +393,13 @@ export class FileLog implements Log {
     this.#syncedSize = Math.max(this.#syncedSize, covered);
   }
 
+  /** The folder is synced from now on, beside the work on the request. A sync of the file waits for both. */
   #create(): number {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     try {
       const file = openSync(this.location, flags, 0o600);
-      syncFolder(dirname(this.location));
+      this.#naming = this.#options.io.syncFolder(dirname(this.location));
+      this.#naming.catch(() => undefined); // the next sync reports it
       return file;
     } catch (error) {
       throw this.#writeFailed(error);
