@@ -20,6 +20,7 @@ function answer(body: GivenBody | null, status = 200): () => Promise<Response> {
 const piece = (text: string) => async () => ({ value: Buffer.from(text), done: false });
 
 interface Asked {
+  readonly body?: readonly Uint8Array[];
   readonly timeouts?: { readonly firstByteMs: number; readonly idleMs: number };
   readonly signal?: AbortSignal;
   readonly maxResponseBytes?: number;
@@ -65,6 +66,22 @@ test.each<readonly [string, unknown, string]>([
   ["has an unreadable body", async () => ({ status: 200, headers: new Headers(), body: {} }), "internal"],
 ])("a fetch that %s", async (_what, fetcher, ended) => {
   expect(await outcome(fetcher)).toBe(ended);
+});
+
+test("a fetch that keeps the bodies of a growing request finds each one as it was sent", async () => {
+  const block = Buffer.from("[1,2]").subarray(0, 2);
+  const kept: unknown[] = [];
+  const keep = async (_url: unknown, init: RequestInit): Promise<Response> => {
+    kept.push(init.body);
+    return answer(null)();
+  };
+  for (const body of [
+    [block, Buffer.from("]")],
+    [Buffer.from(block.buffer, block.byteOffset, 4), Buffer.from("]")],
+  ])
+    await outcome(keep, { body });
+  expect(kept.every((body) => body instanceof Uint8Array)).toBe(true);
+  expect(kept.map((body) => Buffer.from(body as Uint8Array).toString())).toEqual(["[1]", "[1,2]"]);
 });
 
 const ENDLESS: readonly (readonly [string, unknown])[] = [
