@@ -6,8 +6,9 @@
 import { join } from "node:path";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 
+import type { LoggedEvent } from "../../base/events/index.ts";
 import { codeOf, messageOf } from "../../base/support/index.ts";
-import { factsOf, type StoredSummary, summaryOf } from "../facts/index.ts";
+import { SessionFacts, type StoredSummary, summaryOf } from "../facts/index.ts";
 import type { FolderScan, FoundSession } from "./folder-scan.ts";
 import { inListOrder, isFound } from "./list-order.ts";
 import type { ListOptions, Log, StoredSession } from "./log.ts";
@@ -24,6 +25,7 @@ export interface ListedFolder {
 
 /** How many to process before yielding to the event loop: a few milliseconds of work. */
 const SUMMARIES_AT_ONCE = 50;
+const EVENTS_AT_ONCE = 2000;
 
 export async function* listSessions(
   folder: ListedFolder,
@@ -83,9 +85,19 @@ async function rebuildSummary(
   if (newer !== undefined) return newer;
   const log = await read(id);
   await log.close();
-  const summary = summaryOf(factsOf(log.events));
+  const summary = await summarised(log.events);
   const after = stateOfLog(path);
   if (before !== undefined && after !== undefined && sameState(before, after))
     writeSummary(path, id, after, summary);
   return summary;
+}
+
+/** A server lists too, and a log may have a million events. */
+async function summarised(events: readonly LoggedEvent[]): Promise<StoredSummary> {
+  const facts = new SessionFacts();
+  for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
+    if (at > 0) await yieldToLoop();
+    facts.add(events.slice(at, at + EVENTS_AT_ONCE));
+  }
+  return summaryOf(facts);
 }

@@ -125,6 +125,35 @@ describe("a list reads no log", () => {
   });
 });
 
+test("a list that counts a long log gives the event loop its turns meanwhile, and is right", async () => {
+  const folder = await withSession();
+  const log = await fileStore(folder).open("s", { mode: "write" });
+  const long = Array.from({ length: 19_997 }, () => ({ type: "notice", code: "test", message: "" }) as const);
+  await log.append([...long, { type: "title", title: "the last title" }]);
+  await log.close();
+  rmSync(fileOf(folder));
+  let [turns, counting] = [0, false];
+  const count = (): void => {
+    turns += 1;
+    if (counting) setImmediate(count);
+  };
+  const read = async (id: string): Promise<Log> => {
+    const opened = await fileStore(folder).open(id, { mode: "read" });
+    counting = true;
+    setImmediate(count);
+    return opened;
+  };
+  const titles: unknown[] = [];
+  for await (const { summary } of listSessions(
+    { root: folder, scan: new FolderScan(folder), now: 0, read },
+    {},
+  ))
+    titles.push(summary?.title);
+  counting = false;
+  expect(titles).toEqual(["the last title"]);
+  expect(turns).toBeGreaterThanOrEqual(9);
+});
+
 test("a summary larger than the limit is not written, and the list is still right", async () => {
   const title = "x".repeat(2 * 1024 * 1024);
   const folder = await withSession("s", title);
