@@ -5,6 +5,7 @@
  * @module
  */
 import { historyItems, historyStep } from "./load/history.mjs";
+import { known } from "./load/items-sent.mjs";
 import { toolOutput, truthOf } from "./load/scenarios.mjs";
 
 /** Each rule converts an adapter's totals to what they would be without the difference. */
@@ -16,12 +17,11 @@ export const KNOWN_DIFFERENCES = [
   },
 ];
 
-export function known(ciphertext) {
-  return `${ciphertext.length} ${ciphertext.slice(0, 16)} ${ciphertext.slice(-16)}`;
-}
-
-/** The totals that a sample must report, and those that the server must have received. */
-export function expectationOf(sample) {
+/**
+ * The totals that a sample must report in each round, and those that the server must have received in all of them. The
+ * floor opens a file and has no session to send from.
+ */
+export function expectationOf(sample, { adapter, rounds = 1 } = {}) {
   const { kind, scenario, order = {} } = sample;
   if (kind === "build") {
     const items = historyItems(order.items);
@@ -37,8 +37,12 @@ export function expectationOf(sample) {
       },
     };
   }
-  if (kind === "open")
-    return { totals: { events: sample.events, ...(order.send ? allSteps(sample.steps) : {}) } };
+  if (kind === "open") {
+    const sends = order.send === true && adapter !== "floor";
+    return { totals: { events: sample.events, ...(sends ? allSteps(sample.steps) : {}) } };
+  }
+  if (kind === "list") return { totals: { listed: order.search === undefined ? sample.sessions : 0 } };
+  if (kind === "idle") return { totals: { streams: order.sessions } };
   if (scenario === undefined) return { totals: {} };
   const truth = truthOf(scenario);
   const times = order.streams ?? order.calls ?? 1;
@@ -49,14 +53,14 @@ export function expectationOf(sample) {
     calls: truth.calls * times,
     ...(times === 1 ? { ciphertexts: truth.ciphertexts.map(known) } : {}),
   };
-  if (kind !== "loop") return { truth, totals, server: { requests: times } };
+  if (kind !== "loop") return { truth, totals, server: { requests: times * rounds } };
   const { steps } = order;
   const outputs = Array.from({ length: steps }, (_, step) => toolOutput(step).length);
   return {
     truth,
     totals: { ...totals, steps },
     server: {
-      requests: steps + 1,
+      requests: (steps + 1) * rounds,
       outputs: steps,
       outputChars: outputs.reduce((sum, length) => sum + length, 0),
       ciphertexts: totals.ciphertexts,
@@ -77,8 +81,7 @@ function allSteps(steps) {
 export function problemsOf(adapter, expected, { totals = {} }, server = {}) {
   const rules = KNOWN_DIFFERENCES.filter((rule) => rule.adapter === adapter && expected.truth !== undefined);
   const corrected = rules.reduce((sum, { correct }) => correct(sum, expected.truth), totals);
-  const seen = { ...server, ciphertexts: server.ciphertexts?.map(known) };
-  return [...differences(expected.totals, corrected, "saw"), ...differences(expected.server, seen, "sent")];
+  return [...differences(expected.totals, corrected, "saw"), ...differences(expected.server, server, "sent")];
 }
 
 function differences(expected = {}, actual, verb) {

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { KNOWN_DIFFERENCES } from "./check-totals.mjs";
+import { targetFor } from "./evaluate.mjs";
 import { growthPlot, ratioPlot } from "./plot.mjs";
 import { figure, rowsOf, targetText } from "./table.mjs";
 
@@ -68,8 +69,10 @@ function missedText(lines, columns) {
   const missed = lines
     .filter(({ verdict }) => verdict?.met === false)
     .map((line) => {
-      const cells = line.verdict.missed.map((id) => ({ title: titles.get(id), ...line.cells[id] }));
-      const worst = Math.max(...cells.map((cell) => (cell.wrong ? Infinity : cell.median / line.target)));
+      const cells = line.verdict.missed.map((id) => ({ id, title: titles.get(id), ...line.cells[id] }));
+      const worst = Math.max(
+        ...cells.map((cell) => (cell.wrong ? Infinity : cell.median / targetFor(line, cell.id))),
+      );
       const figures = cells.map((cell) => `${cell.title} ${cell.wrong ? "wrong" : figure(cell.median)}`);
       const factor = worst === Infinity ? "failed" : `${figure(worst)} times the target`;
       return {

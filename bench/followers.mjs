@@ -6,19 +6,18 @@
  * the median of windows of five seconds, because V8 collects garbage once, some seconds after a burst of work. Linux
  * only; needs `npm run build`.
  */
-import { fork, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { Agent, get } from "node:http";
+import { fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const { createAgent, emulator, fileStore } = await import(new URL("../dist/index.js", import.meta.url).href);
+import { idOf, pause, shareOf, startFollowed, writeSessions } from "./idle-server.mjs";
 
-const idOf = (number) => `s_${String(number).padStart(6, "0")}`;
-const TOKEN = "0123456789abcdef0123456789abcdef";
+const LIBRARY = fileURLToPath(new URL("../dist/index.js", import.meta.url));
+const library = await import(new URL("../dist/index.js", import.meta.url).href);
+const { createAgent, emulator, fileStore } = library;
 const SETTLE_MS = 5000;
-const WINDOW_MS = 5000;
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 if (process.send === undefined) await measure(Number(process.argv[2] ?? 2000), Number(process.argv[3] ?? 60));
 else await write(process.argv[2], Number(process.argv[3]));
@@ -40,16 +39,10 @@ async function write(folder, count) {
 
 async function measure(sessions, seconds) {
   const home = mkdtempSync(join(tmpdir(), "throughline-followers-"));
-  const folder = join(home, "sessions");
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    const folder = await writeSessions(library, home, sessions);
     const agent = createAgent({ model: emulator() });
     const store = fileStore(folder);
-    const session = await agent.open({ id: idOf(0), store });
-    await session.send("Hello").text();
-    await session.close();
-    for (let number = 1; number < sessions; number += 1)
-      cpSync(join(folder, `${idOf(0)}.jsonl`), join(folder, `${idOf(number)}.jsonl`));
     const delays = [];
     const stop = new AbortController();
     const following = [];
@@ -60,7 +53,7 @@ async function measure(sessions, seconds) {
     await pause(SETTLE_MS);
     const idle = await share(seconds);
     const writers = Math.min(sessions, 500);
-    const child = fork(import.meta.filename ?? new URL(import.meta.url).pathname, [folder, String(writers)]);
+    const child = fork(fileURLToPath(import.meta.url), [folder, String(writers)]);
     await new Promise((done) => child.once("message", done));
     await pause(SETTLE_MS);
     const held = await share(seconds);
@@ -93,38 +86,14 @@ async function follow(reader, signal, delays) {
   await reader.close();
 }
 
-/** The server in its own process, as shipped. */
 async function served(home, streams, seconds) {
-  const cli = new URL("../dist/cli/main.js", import.meta.url).pathname;
-  const child = spawn(process.execPath, [cli, "serve", "--port", "0"], {
-    env: { PATH: process.env.PATH, HOME: home, THROUGHLINE_HOME: home, THROUGHLINE_TOKEN: TOKEN },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const server = await startFollowed(process.execPath, LIBRARY, { home, streams });
   try {
-    const { origin } = new URL(String(await new Promise((done) => child.stdout.once("data", done))).trim());
-    const agent = new Agent({ maxSockets: Infinity });
-    for (let number = 0; number < streams; number += 1) {
-      await new Promise((done, fail) => {
-        const headers = { authorization: `Bearer ${TOKEN}` };
-        const asked = get(`${origin}/api/sessions/${idOf(number)}/events`, { agent, headers });
-        asked.on("error", fail);
-        asked.on("response", (response) => {
-          response.on("error", () => undefined); // the server is killed at the end
-          response.on("data", (text) => String(text).includes("event: live") && done());
-        });
-      });
-    }
     await pause(SETTLE_MS);
-    return await share(seconds, () => cpuOf(child.pid));
+    return await share(seconds, server.cpu);
   } finally {
-    child.kill("SIGKILL");
+    await server.end();
   }
-}
-
-/** The processor time of all its threads, in milliseconds. */
-function cpuOf(pid) {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13);
-  return (Number(user) + Number(system)) * 10;
 }
 
 function ownCpu() {
@@ -133,13 +102,6 @@ function ownCpu() {
 }
 
 async function share(seconds, cpu = ownCpu) {
-  const shares = [];
-  for (let left = seconds * 1000; left > 0; left -= WINDOW_MS) {
-    const [from, began] = [cpu(), performance.now()];
-    await pause(WINDOW_MS);
-    shares.push(((cpu() - from) / (performance.now() - began)) * 100);
-  }
-  const mean = shares.reduce((sum, one) => sum + one, 0) / shares.length;
-  const median = shares.toSorted((a, b) => a - b)[Math.floor(shares.length / 2)];
-  return `${mean.toFixed(2)} % (median ${median.toFixed(2)} %)`;
+  const { mean, middle } = await shareOf(seconds, cpu);
+  return `${mean.toFixed(2)} % (median ${middle.toFixed(2)} %)`;
 }

@@ -8,7 +8,6 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { dirname, join } from "node:path";
 
 import { here, runToEnd } from "./processes.mjs";
-import { ROOT } from "./setup.mjs";
 
 const PACKAGES = {
   openai: ["openai"],
@@ -19,21 +18,25 @@ const PACKAGES = {
 };
 
 const ours = new Map();
+/** The unit of `stat`, whatever the disk uses. */
+const BLOCK = 512;
 
-export async function installSample(adapter, folder) {
-  if (adapter === "floor") return { mb: 0, packages: 0 };
+export async function installSample(adapter, folder, libraryPath) {
+  if (adapter === "floor") return { mb: 0, diskMb: 0, packages: 0 };
   if (adapter !== "ours") return closureOf(PACKAGES[adapter]);
-  if (!ours.has(folder)) ours.set(folder, await installOurs(folder));
-  return ours.get(folder);
+  const root = dirname(dirname(libraryPath));
+  const key = `${folder} ${root}`;
+  if (!ours.has(key)) ours.set(key, await installOurs(join(folder, `install-${ours.size}`), root));
+  return ours.get(key);
 }
 
-async function installOurs(folder) {
-  const into = join(folder, "install");
-  mkdirSync(into);
+async function installOurs(folder, root) {
+  const into = join(folder, "into");
+  mkdirSync(into, { recursive: true });
   const options = { timeoutMs: 300_000 };
   const { stdout } = await runToEnd(
     "npm",
-    ["pack", ROOT, "--ignore-scripts", "--json", "--pack-destination", folder],
+    ["pack", root, "--ignore-scripts", "--json", "--pack-destination", folder],
     options,
   );
   const [{ filename }] = JSON.parse(stdout);
@@ -49,8 +52,8 @@ async function installOurs(folder) {
   await runToEnd("npm", args, options);
   const modules = join(into, "node_modules");
   const packages = packagesIn(modules);
-  const result = { mb: sizeOf(modules) / 1e6, packages: packages.length };
-  rmSync(into, { recursive: true, force: true });
+  const result = { ...inMegabytes(sizeOf(modules)), packages: packages.length };
+  rmSync(folder, { recursive: true, force: true });
   return result;
 }
 
@@ -68,13 +71,23 @@ function packagesIn(modules) {
     });
 }
 
-/** The total size of all files in the folder. */
+/** The total size of all files in the folder: their bytes, and the blocks that they and the folders take on this disk. */
 function sizeOf(path, leaveOut = () => false) {
-  const { size } = lstatSync(path);
-  if (!lstatSync(path).isDirectory()) return size;
+  const found = lstatSync(path);
+  const disk = found.blocks * BLOCK;
+  if (!found.isDirectory()) return { bytes: found.size, disk };
   return readdirSync(path)
     .filter((name) => !leaveOut(name))
-    .reduce((sum, name) => sum + sizeOf(join(path, name), leaveOut), 0);
+    .map((name) => sizeOf(join(path, name), leaveOut))
+    .reduce(plus, { bytes: 0, disk });
+}
+
+function plus(a, b) {
+  return { bytes: a.bytes + b.bytes, disk: a.disk + b.disk };
+}
+
+function inMegabytes({ bytes, disk }) {
+  return { mb: bytes / 1e6, diskMb: disk / 1e6 };
 }
 
 /** The packages reachable from these through dependencies and required peer dependencies. */
@@ -98,8 +111,8 @@ function closureOf(names) {
     for (const one of [...Object.keys(dependencies), ...needed]) visit(one, path);
   };
   for (const name of names) visit(name, here("."));
-  const bytes = [...found.values()].reduce((sum, size) => sum + size, 0);
-  return { mb: bytes / 1e6, packages: found.size };
+  const size = [...found.values()].reduce(plus, { bytes: 0, disk: 0 });
+  return { ...inMegabytes(size), packages: found.size };
 }
 
 /** Like Node's resolution: the nearest one, upwards. */

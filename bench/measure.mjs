@@ -3,33 +3,35 @@
  *
  * @module
  */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { expectationOf, problemsOf } from "./check-totals.mjs";
+import { idleServerSample } from "./idle-server.mjs";
 import { installSample } from "./install-size.mjs";
-import { fileStoreTemplate } from "./open-template.mjs";
 import { runSample, startServer } from "./processes.mjs";
 import { importSample, versionSample } from "./starts.mjs";
+import { lastOf, median } from "./statistics.mjs";
+import { templateOf } from "./templates.mjs";
 
 /**
  * Resolves to { results, problems }. A result is { sample, variant, rep, ...costs }; a sample whose totals are wrong, or
- * that failed, is a problem and not a result.
+ * that failed, is a problem and not a result. `libraries` has the path of each build.
  */
-export async function measure({ samples, variants, nodes, library, reps, say }) {
+export async function measure({ samples, variants, nodes, libraries, reps, say }) {
   const folder = mkdtempSync(join(tmpdir(), "throughline-bench-"));
   const clean = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", clean); // even if a signal ends the run
   const server = await startServer(nodes.own);
+  await server.prepare("tiny");
   const results = [];
   const problems = [];
-  const context = { folder, server, nodes, library: pathToFileURL(library).href, libraryPath: library };
+  const context = { folder, server, nodes, libraries, results };
   try {
     for (const sample of samples) {
-      await prepare(sample, context);
-      const expected = expectationOf(sample);
+      if (sample.scenario !== undefined) await server.prepare(sample.scenario);
       const count = reps ?? sample.reps;
       const taking = variants.filter((variant) => takesPart(sample, variant));
       const broken = new Set();
@@ -38,15 +40,8 @@ export async function measure({ samples, variants, nodes, library, reps, say }) 
           const peer = !["floor", "ours"].includes(variant.adapter);
           if (broken.has(variant.id) || (peer && rep >= (sample.peerReps ?? count))) continue;
           say(`${sample.id} ${rep + 1}/${count} ${variant.id}`, true);
-          const taken = await take(sample, variant, { ...context, rep, results }).catch((error) => ({
-            failed: String(error.message),
-          }));
-          const wrong =
-            taken.failed === undefined
-              ? problemsOf(variant.adapter, expectedOf(expected, variant), taken, taken.server)
-              : [taken.failed];
+          const { costs, wrong } = await take(sample, variant, { ...context, rep });
           if (wrong.length === 0) {
-            const { totals: _totals, server: _server, ...costs } = taken;
             results.push({ sample: sample.id, variant: variant.id, rep, ...costs });
           } else {
             broken.add(variant.id);
@@ -63,67 +58,90 @@ export async function measure({ samples, variants, nodes, library, reps, say }) 
   return { results, problems };
 }
 
-/** The floor opens a file and has no session to send from. */
-function expectedOf(expected, { adapter }) {
-  const { events } = expected.totals;
-  return adapter === "floor" && events !== undefined ? { totals: { events } } : expected;
+function takesPart({ only, cap = [], noFile = false, noBefore = false }, { adapter, store, build }) {
+  return (
+    (only?.includes(adapter) ?? true) &&
+    !cap.includes(adapter) &&
+    !(noFile && store === "file") &&
+    !(noBefore && build === "before")
+  );
 }
 
-function takesPart({ only, cap = [], noFile = false }, { adapter, store }) {
-  return (only?.includes(adapter) ?? true) && !cap.includes(adapter) && !(noFile && store === "file");
-}
-
-/** Prepares everything that a sample needs before it is measured. */
-async function prepare(sample, { server, folder, nodes, library }) {
-  if (sample.scenario !== undefined) await server.prepare(sample.scenario);
-  await server.prepare("tiny");
-  if (sample.file !== undefined) {
-    const made = await fileStoreTemplate(nodes.own, { folder, library, events: sample.file });
-    Object.assign(sample, made);
+/** Resolves to the costs of the sample, and to what was wrong with it. */
+async function take(sample, variant, context) {
+  try {
+    const { template, ...made } = await templateFor(sample, variant, context);
+    const { totals, server, ...costs } = await run(sample, variant, { ...context, template });
+    const expected = expectationOf(
+      { ...sample, ...made },
+      { adapter: variant.adapter, rounds: costs.rounds },
+    );
+    return { costs, wrong: problemsOf(variant.adapter, expected, { totals }, server) };
+  } catch (error) {
+    return { costs: {}, wrong: [String(error.message)] };
   }
+}
+
+/** What a sample begins with, written by the build that reads it. The floor reads what ours wrote. */
+async function templateFor({ begins }, { build = "after", adapter }, { folder, nodes, libraries }) {
+  if (begins === undefined || (begins.make === "drafts" && adapter !== "ours")) return {};
+  const library = pathToFileURL(libraries[build]).href;
+  const { path: template, ...made } = await templateOf(nodes.own, { folder, library, what: begins });
+  return { template, ...made };
 }
 
 let runs = 0;
 
-async function take(sample, variant, { folder, server, nodes, library, libraryPath, rep, results }) {
+async function run(sample, variant, { folder, server, nodes, libraries, template, rep, results }) {
   const node = nodes[variant.node];
+  const libraryPath = libraries[variant.build ?? "after"];
+  const library = pathToFileURL(libraryPath).href;
   if (sample.kind === "import") return importSample(node, variant.adapter, library);
   if (sample.kind === "version") return versionSample(node, variant.adapter, libraryPath);
-  if (sample.kind === "install") return installSample(variant.adapter, folder);
+  if (sample.kind === "install") return installSample(variant.adapter, folder, libraryPath);
   runs += 1;
   const own = join(folder, `run-${runs}`);
   mkdirSync(own, { mode: 0o700 });
   try {
+    if (sample.kind === "idle")
+      return await idleServerSample(node, libraryPath, { folder: own, ...sample.order });
     const order = {
       adapter: variant.adapter,
       kind: sample.kind,
       dist: library,
       store: variant.store,
       folder: own,
+      warm: sample.warm,
+      warmUrl: `${server.base}/tiny/warm/v1`,
+      ...(sample.begins?.make === "drafts" ? { drafts: template } : { template }),
+      ...sample.order,
+      ...(variant.matches === undefined ? {} : writtenBy(variant.matches, results, sample.id, rep)),
     };
-    Object.assign(order, sample.order);
-    if (sample.scenario !== undefined) {
-      order.url = `${server.base}/${sample.scenario}/r${runs}/v1`;
-      order.warmUrl = `${server.base}/tiny/warm/v1`;
-    }
-    if (sample.template !== undefined) {
-      order.file = join(own, "big.jsonl");
-      copyFileSync(sample.template, order.file);
-    }
-    if (variant.id === "floor-file") Object.assign(order, writtenByOurs(results, sample.id, rep));
-    const result = await runSample(node, order);
-    if (sample.scenario === undefined) return result;
-    const seen = await server.seen(`r${runs}`);
-    const tailMs = Number(BigInt(result.doneAt) - BigInt(seen.endedAt)) / 1e6;
-    return { ...result, tailMs, sentBytes: seen.bytes, server: seen };
+    if (sample.scenario !== undefined) order.url = `${server.base}/${sample.scenario}/r${runs}/v1`;
+    const { doneAt, ...result } = await runSample(node, order);
+    if (sample.scenario === undefined || result.server !== undefined) return result;
+    const { endedAt, ...seen } = await server.seen(`r${runs}`);
+    return withTails({ ...result, sentBytes: seen.bytes / result.rounds, server: seen }, doneAt, endedAt);
   } finally {
     rmSync(own, { recursive: true, force: true });
   }
 }
 
+/** The time from the server's last byte of a round to its result. */
+function withTails(result, doneAt, endedAt) {
+  const requests = endedAt.length / doneAt.length;
+  const tails = doneAt.map((time, round) => {
+    const ended = endedAt[(round + 1) * requests - 1];
+    return ended === undefined ? undefined : Number(BigInt(time) - BigInt(ended)) / 1e6;
+  });
+  const [tailMs, ...warm] = tails;
+  const warmed = result.warm === undefined ? {} : { warm: { ...result.warm, tailMs: median(lastOf(warm)) } };
+  return { ...result, tailMs, ...warmed };
+}
+
 /** The bytes and syncs of our sample in this repetition. Its floor has to write as much. */
-function writtenByOurs(results, sample, rep) {
-  const ours = results.find((one) => one.sample === sample && one.variant === "ours-file" && one.rep === rep);
+function writtenBy(variant, results, sample, rep) {
+  const ours = results.find((one) => one.sample === sample && one.variant === variant && one.rep === rep);
   if (ours === undefined) throw new Error("there is no sample of ours for the floor to match");
   return { syncs: ours.syncs, logBytes: ours.logBytes };
 }

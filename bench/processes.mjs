@@ -51,14 +51,20 @@ export async function runSample(node, order) {
   return JSON.parse(stdout);
 }
 
-export async function startServer(node) {
-  const child = spawn(node, [here("server.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
+/** Starts a process that ends with the run. */
+export function start(command, args, options) {
+  const child = spawn(command, args, options);
   running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+export async function startServer(node) {
+  const child = start(node, [here("server.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
   const port = await new Promise((resolve, reject) => {
     child.stdout.once("data", (data) => resolve(Number(data)));
     child.once("exit", () => reject(new Error("the server of the benchmark did not start")));
   });
-  child.once("exit", () => running.delete(child));
   const base = `http://127.0.0.1:${port}`;
   return {
     base,

@@ -1,26 +1,8 @@
 /**
- * What is measured: the variants, and the samples of each row.
+ * What is measured: the samples of each row.
  *
  * @module
  */
-
-export const PEERS = ["openai", "ai", "agents", "pi", "langchain"];
-export const ADAPTERS = ["floor", "ours", ...PEERS];
-
-/**
- * The variants. `floor` names the variant that each is compared with. Peers need Node 22 and run on Node 24. Ours and the
- * floor run there and on the Node that started the benchmark. `ours-file` comes before its floor, which writes and syncs
- * as much as it did.
- */
-export const VARIANTS = [
-  { id: "floor", adapter: "floor", node: "24", store: "memory", floor: "floor" },
-  { id: "ours", adapter: "ours", node: "24", store: "memory", floor: "floor" },
-  { id: "ours-file", adapter: "ours", node: "24", store: "file", floor: "floor-file" },
-  { id: "floor-file", adapter: "floor", node: "24", store: "file", floor: "floor-file" },
-  { id: "floor-own", adapter: "floor", node: "own", store: "memory", floor: "floor-own" },
-  { id: "ours-own", adapter: "ours", node: "own", store: "memory", floor: "floor-own" },
-  ...PEERS.map((id) => ({ id, adapter: id, node: "24", store: "memory", floor: "floor" })),
-];
 
 const HOUSE = ["floor", "ours"];
 const KB = 1024;
@@ -30,15 +12,19 @@ export function sizesOf({ quick = false } = {}) {
   const scaled = (size) => Math.round(size / (quick ? 10 : 1));
   return {
     events: scaled(20_000),
+    texts: scaled(80_000),
     ciphertext: scaled(4096 * KB),
     args: [25, 50, 100, 200, 400].map((size) => scaled(size * KB)),
     steps: [50, 200, 800].map(scaled),
     items: scaled(10_000),
-    logged: scaled(100_000),
+    logged: [10_000, 100_000, 1_000_000].map(scaled),
     streams: scaled(500),
     deltas: scaled(30),
     calls: scaled(200),
     aged: scaled(200),
+    followed: scaled(2000),
+    idleSeconds: quick ? 2 : 15,
+    stored: scaled(5000),
   };
 }
 
@@ -48,35 +34,27 @@ function ask(row, scenario, more = {}) {
 }
 
 /**
- * The samples. `only` lists the adapters that take part. `peerReps` is the number of repetitions of slow peers. `cap` lists
- * adapters that are excluded because they would take minutes; they are measured at the smaller sizes of the same row.
- * `noFile` means that the store makes no difference.
+ * The samples. `warm` is how often the work is repeated in the same process. `begins` is the template it begins with.
+ * `only` lists the adapters that take part. `peerReps` is the number of repetitions of slow peers. `cap` lists adapters
+ * that are excluded because they would take minutes; they are measured at the smaller sizes of the same row. `noFile`
+ * means that the store makes no difference, `noBefore` that the sample is for the growth only.
  */
 export function samplesOf(options) {
   const sizes = sizesOf(options);
-  const open = { row: "open", kind: "open", reps: 3, only: HOUSE, file: sizes.logged, noFile: true };
   return [
-    ask("stream", `mixed-${sizes.events}`, { reps: 5 }),
-    ask("enc", `enc-${sizes.ciphertext}`),
+    ask("stream", `mixed-${sizes.events}`, { reps: 5, peerReps: 3, warm: 8 }),
+    ask("text", `text-${sizes.texts}`, { reps: 2, peerReps: 1, cap: ["langchain"] }),
+    ask("enc", `enc-${sizes.ciphertext}`, { warm: 6 }),
     ...sizes.args.map((size, at) =>
       ask("args", `args-${size}`, {
         size,
-        ...(at === 2 ? {} : { peerReps: 1 }),
+        ...(at === 2 ? { warm: 8 } : { peerReps: 1 }),
         ...(at > 1 ? { cap: ["pi", "langchain"] } : {}),
+        ...([2, 4].includes(at) ? {} : { reps: 2, noBefore: true }),
       }),
     ),
-    ...sizes.steps.map((steps, at) =>
-      ask("loop", `loop-${steps}`, {
-        kind: "loop",
-        size: steps,
-        order: { steps },
-        ...(at === 1 ? { peerReps: 2 } : {}),
-        ...(at === 2 ? { reps: 2, peerReps: 1, cap: ["agents"] } : {}),
-      }),
-    ),
-    { id: "build", row: "build", kind: "build", reps: 3, order: { items: sizes.items }, noFile: true },
-    { ...open, id: "open" },
-    { ...open, id: "open-send", order: { send: true } },
+    ...loopSamples(sizes),
+    ...sessionSamples(sizes),
     ask("conc", `conc-${sizes.deltas}`, {
       kind: "conc",
       reps: 2,
@@ -85,9 +63,81 @@ export function samplesOf(options) {
     }),
     ask("latency", "tiny", { id: "first", kind: "first", order: { calls: sizes.calls } }),
     ask("latency", `lat-${sizes.aged}`, { kind: "lat" }),
+    ...serverSamples(sizes),
     { id: "import", row: "start", kind: "import", reps: 5, noFile: true },
     { id: "version", row: "start", kind: "version", reps: 7, only: HOUSE, noFile: true },
     { id: "install", row: "install", kind: "install", reps: 1, noFile: true },
+  ];
+}
+
+function loopSamples({ steps }) {
+  const long = { reps: 2, peerReps: 1, cap: ["agents"] };
+  return [
+    ...steps.map((size, at) =>
+      ask("loop", `loop-${size}`, {
+        kind: "loop",
+        size,
+        order: { steps: size },
+        ...(at === 0 ? { warm: 6 } : {}),
+        ...(at === 1 ? { peerReps: 2 } : {}),
+        ...(at === 2 ? long : {}),
+      }),
+    ),
+    ask("fetch", `loop-${steps[2]}`, {
+      id: "fetch",
+      kind: "loop",
+      order: { steps: steps[2], inject: `loop-${steps[2]}` },
+      ...long,
+      reps: 1,
+      noFile: true,
+    }),
+  ];
+}
+
+/** A log that is opened, and one from which a request is sent. */
+function both(id, begins, more) {
+  const open = { row: "open", kind: "open", reps: 3, only: HOUSE, noFile: true, begins, ...more };
+  return [
+    { ...open, id: `open-${id}` },
+    { ...open, id: `send-${id}`, order: { send: true } },
+  ];
+}
+
+/** A log of the same history as the row `build`, and logs of three lengths. The longest takes long to read. */
+function sessionSamples({ items, logged }) {
+  return [
+    {
+      id: "build",
+      row: "build",
+      kind: "build",
+      reps: 3,
+      warm: 6,
+      order: { items },
+      noFile: true,
+      begins: { make: "drafts", items },
+    },
+    ...both("items", { make: "log", items }, { warm: 5 }),
+    ...logged.flatMap((events, at) =>
+      both(String(events), { make: "log", events }, [{ warm: 8 }, { warm: 3 }, { reps: 1 }][at]),
+    ),
+  ];
+}
+
+function serverSamples({ followed, idleSeconds, stored }) {
+  const list = { row: "list", kind: "list", reps: 3, warm: 5, only: HOUSE, noFile: true };
+  const begins = { make: "folder", sessions: stored };
+  return [
+    {
+      id: "idle",
+      row: "idle",
+      kind: "idle",
+      reps: 1,
+      only: ["ours"],
+      noFile: true,
+      order: { sessions: followed, seconds: idleSeconds },
+    },
+    { ...list, id: "list", begins },
+    { ...list, id: "search", begins, order: { search: "nothing has this title" } },
   ];
 }
 

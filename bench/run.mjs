@@ -4,10 +4,11 @@
  *
  *   npm run bench                                     all rows; writes bench/results/latest.json and docs/performance.md
  *   npm run bench -- ROW [...] [--reps N] [--only ours,floor,openai] [--quick]
+ *   npm run bench -- --before DIST --before-label "0.1.0"   an earlier build (its dist/index.js) takes part in every row
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, loadavg, platform, totalmem } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { writeDocument } from "./document.mjs";
@@ -16,9 +17,10 @@ import { growthOf } from "./growth.mjs";
 import { linesOf } from "./lines.mjs";
 import { measure } from "./measure.mjs";
 import { endAll, here, runToEnd } from "./processes.mjs";
-import { ADAPTERS, PEERS, ROWS, samplesOf, VARIANTS } from "./rows.mjs";
+import { ROWS, samplesOf } from "./rows.mjs";
 import { builtLibrary, installPeers, PACKAGES, peerNode, ROOT, versionsOf } from "./setup.mjs";
-import { columnsOf, textTable } from "./table.mjs";
+import { beforeRows, columnsOf, floorRows, rowsOf, textTable } from "./table.mjs";
+import { ADAPTERS, PEERS, variantsFor } from "./variants.mjs";
 
 function say(text, passing = false) {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}${passing ? "" : "\n"}`);
@@ -28,7 +30,8 @@ function say(text, passing = false) {
 function misuse(message) {
   process.stderr.write(
     `${message}\nrows: ${ROWS.join(", ")}\nadapters: ${ADAPTERS.join(", ")}\n` +
-      "usage: npm run bench -- [ROW ...] [--reps N] [--only ours,floor,openai] [--quick]\n",
+      "usage: npm run bench -- [ROW ...] [--reps N] [--only ours,floor,openai] [--quick]\n" +
+      "                        [--before DIST/index.js [--before-label TEXT]]\n",
   );
   process.exit(2);
 }
@@ -39,7 +42,13 @@ function orderOf(given) {
     parsed = parseArgs({
       args: given,
       allowPositionals: true,
-      options: { reps: { type: "string" }, only: { type: "string" }, quick: { type: "boolean" } },
+      options: {
+        reps: { type: "string" },
+        only: { type: "string" },
+        quick: { type: "boolean" },
+        before: { type: "string" },
+        "before-label": { type: "string" },
+      },
     });
   } catch (error) {
     misuse(error.message);
@@ -53,13 +62,30 @@ function orderOf(given) {
   const reps = values.reps === undefined ? undefined : Number(values.reps);
   if (reps !== undefined && !(Number.isInteger(reps) && reps >= 1 && reps <= 100))
     misuse(`--reps takes a number from 1 to 100, not "${values.reps}"`);
-  return { rows, reps, only, quick: values.quick === true };
+  const before = values.before === undefined ? undefined : resolve(values.before);
+  if (before !== undefined && !existsSync(before)) misuse(`--before: there is no ${values.before}`);
+  const label = values["before-label"] ?? "an earlier build";
+  if (before === undefined && values["before-label"] !== undefined)
+    misuse("--before-label names the build that --before gives");
+  return { rows, reps, only, quick: values.quick === true, before, label };
 }
 
 /** Rounds figures to a thousandth and removes intermediate values. */
 function plain(key, value) {
   if (typeof value === "number") return Number(value.toFixed(3));
   return key === "doneAt" ? undefined : value;
+}
+
+/** The command, without the path of the earlier build: nobody else has it. */
+function commandOf(given) {
+  const shown = given.map((arg, at) =>
+    given[at - 1] === "--before" ? "DIST" : arg.replace(/^--before=.*/, "--before=DIST"),
+  );
+  return ["npm run bench", ...(given.length === 0 ? [] : ["--", ...shown.map(quoted)])].join(" ");
+}
+
+function quoted(arg) {
+  return /^[\w=,./-]+$/.test(arg) ? arg : `"${arg}"`;
 }
 
 /** All data that the document is made from. */
@@ -83,27 +109,28 @@ try {
   // A ratio needs its floor.
   const adapters = new Set(order.only === undefined ? ADAPTERS : [...order.only, "floor"]);
   if (PEERS.some((peer) => adapters.has(peer))) await installPeers(nodes[24], say);
-  const library = await builtLibrary(say);
+  const libraries = { after: await builtLibrary(say), before: order.before };
   const { stdout: peerVersion } = await runToEnd(nodes[24], ["-p", "process.version"]);
   const versions = { peerNode: peerVersion.trim(), ownNode: process.version };
   const same = versions.peerNode === versions.ownNode;
-  const variants = VARIANTS.filter(
-    ({ adapter, node, id }) =>
-      adapters.has(adapter) && !(same && node === "own") && !(id === "floor-file" && !adapters.has("ours")),
-  );
+  const variants = variantsFor({ adapters, hasBefore: order.before !== undefined, sameNode: same });
   const samples = samplesOf(order).filter(({ row }) => order.rows.length === 0 || order.rows.includes(row));
   say(
     `ours and floor on ${versions.peerNode}${same ? "" : ` and ${versions.ownNode}`}, peers on ${versions.peerNode}`,
   );
   const load = loadavg()[0].toFixed(1);
-  const { results, problems } = await measure({ samples, variants, nodes, library, reps: order.reps, say });
+  const { results, problems } = await measure({ samples, variants, nodes, libraries, reps: order.reps, say });
   const lines = evaluate(linesOf(order), results, problems);
   const columns = columnsOf(versions);
   say("");
-  process.stdout.write(`${textTable(lines, columns)}\n`);
+  const tables = [rowsOf, floorRows, beforeRows]
+    .map((of) => of(lines, columns))
+    .filter(({ length }) => length > 0);
+  process.stdout.write(`${tables.map(textTable).join("\n\n")}\n`);
   const facts = {
     date: new Date().toISOString().slice(0, 10),
-    command: ["npm run bench", ...(args.length === 0 ? [] : ["--", ...args])].join(" "),
+    command: commandOf(args),
+    ...(order.before === undefined ? {} : { before: order.label }),
     minutes: (performance.now() - began) / 60_000,
     load,
     machine: `${availableParallelism()} cores (${arch()}), ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()}`,

@@ -1,13 +1,24 @@
 /**
  * Takes one sample: a new process, one adapter, one kind of work. Prints the cost and the totals as one line of JSON.
- * Processor time and wall time cover the work only, after a small request that loads everything that is loaded once.
+ *
+ * One rule for all adapters: the module is loaded, one tiny request is answered, then the work is done. That is the cold
+ * figure. With `order.warm` the same work follows again, up to that many times and for some seconds, in the same process;
+ * the warm figure is the median of the last of these rounds. Processor time and wall time cover the work only.
  *
  * @module
  */
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+import { answeringFetch } from "./adapters/answering-fetch.mjs";
 import { historyItems, historyStep } from "./load/history.mjs";
-import { median } from "./statistics.mjs";
+import { itemsSent, known } from "./load/items-sent.mjs";
+import { lastOf, median, mediansOf } from "./statistics.mjs";
 
 const order = JSON.parse(process.argv[2]);
+const WARM_MS = 2500;
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** Runs the work. It may call `stop` to end the measurement early. */
 async function measured(work) {
@@ -15,9 +26,12 @@ async function measured(work) {
   const before = process.cpuUsage();
   const from = performance.now();
   const stop = () => {
+    if (cost !== undefined) return;
     const { user, system } = process.cpuUsage(before);
+    const wallMs = performance.now() - from;
     const doneAt = String(process.hrtime.bigint());
-    cost ??= { cpuMs: (user + system) / 1000, wallMs: performance.now() - from, doneAt };
+    const peakMb = process.resourceUsage().maxRSS / 1024;
+    cost = { cpuMs: (user + system) / 1000, wallMs, doneAt, peakMb };
   };
   await work(stop);
   stop();
@@ -28,34 +42,20 @@ function nothingSeen() {
   return { text: 0, reasoning: 0, arguments: 0, calls: 0, ciphertexts: () => [] };
 }
 
-/** Enough of a ciphertext to identify it. */
-function known(ciphertext) {
-  return `${ciphertext.length} ${ciphertext.slice(0, 16)} ${ciphertext.slice(-16)}`;
-}
-
 function totalsOf({ text, reasoning, arguments: args, calls, ciphertexts }) {
   return { text, reasoning, arguments: args, calls, ciphertexts: ciphertexts().map(known) };
 }
 
-/** The items in the body of a request. */
-function replayed(body) {
-  const { input } = JSON.parse(Buffer.from(body).toString());
-  const ciphertexts = input.flatMap(({ encrypted_content: text }) =>
-    text === undefined ? [] : [known(text)],
-  );
-  const outputs = input
-    .filter(({ type }) => type === "function_call_output")
-    .map(({ output }) => output.length);
-  const outputChars = outputs.reduce((sum, length) => sum + length, 0);
-  return { items: input.length, outputs: outputs.length, outputChars, ciphertexts };
-}
-
+/** Each kind is one round. `end` releases what the round has left open, after the measurement. */
 const kinds = {
   /** One answer, read to its end. */
   async ask(client) {
     const seen = nothingSeen();
-    const cost = await measured(() => client.ask(order.url, seen));
-    return { ...cost, totals: totalsOf(seen) };
+    let end;
+    const cost = await measured(async () => {
+      end = await client.ask(order.url, seen);
+    });
+    return { ...cost, totals: totalsOf(seen), end };
   },
 
   /** A tool loop. Each run of the tool records the processor time so far. */
@@ -66,34 +66,62 @@ const kinds = {
       const { user, system } = process.cpuUsage();
       marks.push((user + system) / 1000);
     };
-    const cost = await measured(() => client.loop(order.url, seen, order.steps, mark));
+    const given = order.inject === undefined ? undefined : answeringFetch(order.inject);
+    let end;
+    const cost = await measured(async () => {
+      end = await client.loop(order.url, seen, order.steps, mark, given?.fetch);
+    });
     const tenth = Math.max(1, Math.round(order.steps / 10));
     const lastTenthMs = (marks.at(-1) - (marks.at(-1 - tenth) ?? marks[0])) / tenth;
-    return { ...cost, lastTenthMs, totals: { ...totalsOf(seen), steps: marks.length } };
+    const totals = { ...totalsOf(seen), steps: marks.length };
+    return { ...cost, lastTenthMs, totals, end, ...(given === undefined ? {} : { server: given.sent() }) };
   },
 
   /** From a history in memory to the bytes of a request, and the same for the next turn. */
   async build(client) {
     const items = historyItems(order.items);
-    const build = await client.builder(items, historyStep(order.items));
+    const { build, end } = await client.builder(items, historyStep(order.items));
     const bodies = [];
     const costs = [];
     for (const turn of [0, 1]) {
       costs.push(await measured(async (stop) => bodies.push(await build(turn, stop))));
     }
-    const [cold, next] = bodies;
-    const totals = { ...replayed(cold), grows: Buffer.byteLength(next) > Buffer.byteLength(cold) };
-    return { ...costs[0], nextCpuMs: costs[1].cpuMs, bodyBytes: Buffer.byteLength(cold), totals };
+    const [first, next] = bodies.map((body) => Buffer.from(body));
+    const totals = { ...itemsSent(first), grows: next.length > first.length };
+    return { ...costs[0], nextCpuMs: costs[1].cpuMs, bodyBytes: first.length, totals, end };
   },
 
   /** From a file to an open session or, with `send`, to the bytes of its first request. */
-  async open(client) {
+  async open(client, round) {
+    const own = join(order.folder, `round-${round}`);
+    mkdirSync(own, { mode: 0o700 });
+    const file = join(own, "big.jsonl");
+    copyFileSync(order.template, file);
+    const lag = monitorEventLoopDelay({ resolution: 1 });
+    lag.enable();
+    await pause(20); // it counts from its first tick on; a reset would forget that
     let opened;
     const cost = await measured(async (stop) => {
-      opened = await client.openFile(order.file, order.send === true, stop);
+      opened = await client.openFile(file, order.send === true, stop);
     });
-    const { events, body } = await opened();
-    return { ...cost, totals: { events, ...(body === undefined ? {} : replayed(body)) } };
+    await pause(10); // lets the clock see the end of the last piece
+    lag.disable();
+    const { events, body, end } = opened;
+    const totals = { events, ...(body === undefined ? {} : itemsSent(Buffer.from(body))) };
+    const remove = async () => {
+      await end?.();
+      rmSync(own, { recursive: true });
+    };
+    return { ...cost, blockedMs: lag.max / 1e6, totals, end: remove };
+  },
+
+  /** The sessions of a folder. */
+  async list(client) {
+    let listed;
+    const cost = await measured(async () => {
+      listed = await client.list(order.template, order.search);
+    });
+    return { ...cost, totals: { listed } };
   },
 
   /** Many answers at once, each at a slow pace. */
@@ -142,13 +170,35 @@ const kinds = {
   },
 };
 
+/** One round: its figures, its totals, and what it wrote. */
+async function roundOf(client, number) {
+  client.begin?.();
+  const { end, ...result } = await kinds[order.kind](client, number);
+  const written = (await client.written?.()) ?? {};
+  await end?.();
+  return { ...result, ...written };
+}
+
 const { createClient } = await import(`./adapters/${order.adapter}.mjs`);
 const client = await createClient(order);
-if (order.warmUrl !== undefined) await client.ask(order.warmUrl, nothingSeen());
-client.begin?.();
-const result = await kinds[order.kind](client);
-const peakMb = process.resourceUsage().maxRSS / 1024;
-const facts = (await client.facts?.()) ?? {};
-const line = `${JSON.stringify({ ...result, peakMb, node: process.version, ...facts })}\n`;
+await (
+  await client.ask(order.warmUrl, nothingSeen())
+)?.();
+const rounds = [await roundOf(client, 0)];
+const from = performance.now();
+while (rounds.length <= (order.warm ?? 0) && (rounds.length === 1 || performance.now() - from < WARM_MS)) {
+  const round = await roundOf(client, rounds.length);
+  if (JSON.stringify(round.totals) !== JSON.stringify(rounds[0].totals))
+    throw new Error(`round ${rounds.length} has other totals than the first`);
+  rounds.push(round);
+}
+const [cold, ...warm] = rounds;
+const result = {
+  ...cold,
+  ...(warm.length === 0 ? {} : { warm: mediansOf(lastOf(warm)) }),
+  rounds: rounds.length,
+  doneAt: rounds.map(({ doneAt }) => doneAt),
+  node: process.version,
+};
 // Open connections would keep the process alive, and output to a pipe must be flushed before it ends.
-process.stdout.write(line, () => process.exit(0));
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

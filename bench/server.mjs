@@ -7,6 +7,7 @@
  */
 import { createServer } from "node:http";
 
+import { itemsSent } from "./load/items-sent.mjs";
 import { CLOCK, scenario } from "./load/scenarios.mjs";
 
 const prepared = new Map();
@@ -38,15 +39,17 @@ function take(request, response, name, id) {
   request.on("data", (chunk) => body.push(chunk));
   request.on("end", () => {
     let run = runs.get(id);
-    if (run === undefined) runs.set(id, (run = { requests: 0, bytes: 0, lastBody: [], endedAt: 0n }));
+    if (run === undefined) runs.set(id, (run = { requests: 0, bytes: 0, lastBody: [], endedAt: [] }));
     const { answers } = prepare(name);
-    const answer = answers[Math.min(run.requests, answers.length - 1)];
+    const number = run.requests;
+    // A run repeats its work to get warm; each round gets the same answers.
+    const answer = answers[number % answers.length];
     run.requests += 1;
     for (const chunk of body) run.bytes += chunk.length;
     run.lastBody = body;
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
     const ended = () => {
-      run.endedAt = process.hrtime.bigint();
+      run.endedAt[number] = process.hrtime.bigint();
     };
     if (answer.pieces === undefined) pour(response, answer.bytes, ended);
     else streams.add(response, answer, ended);
@@ -119,21 +122,11 @@ function stamped(piece) {
   return copy;
 }
 
-/** Parsed after the measurement: the items of the last request, in order. */
+/** Parsed after the measurement. */
 function seen(id) {
-  const run = runs.get(id);
-  if (run === undefined) return JSON.stringify({ requests: 0, bytes: 0, items: 0, ciphertexts: [] });
+  const run = runs.get(id) ?? { requests: 0, bytes: 0, lastBody: [], endedAt: [] };
   runs.delete(id);
-  const { input } = JSON.parse(Buffer.concat(run.lastBody).toString());
-  const items = Array.isArray(input) ? input : [];
-  const outputs = items.filter(({ type }) => type === "function_call_output");
-  return JSON.stringify({
-    requests: run.requests,
-    bytes: run.bytes,
-    items: items.length,
-    outputs: outputs.length,
-    outputChars: outputs.reduce((sum, { output }) => sum + output.length, 0),
-    ciphertexts: items.flatMap(({ encrypted_content: text }) => (text === undefined ? [] : [text])),
-    endedAt: String(run.endedAt),
-  });
+  const { requests, bytes, lastBody, endedAt } = run;
+  const items = itemsSent(Buffer.concat(lastBody));
+  return JSON.stringify({ requests, bytes, ...items, endedAt: endedAt.map(String) });
 }

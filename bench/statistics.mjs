@@ -28,3 +28,16 @@ export function orderOfGrowth(points) {
   const below = logs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
   return above / below;
 }
+
+const LAST = 3;
+
+/** The last rounds of a sample: by then the code is as warm as it gets in this sample. */
+export function lastOf(rounds) {
+  return rounds.slice(-LAST);
+}
+
+/** The median of every figure over some rounds. */
+export function mediansOf(rounds) {
+  const keys = Object.keys(rounds[0]).filter((key) => typeof rounds[0][key] === "number");
+  return Object.fromEntries(keys.map((key) => [key, median(rounds.map((round) => round[key]))]));
+}

@@ -67,14 +67,15 @@ export async function createClient() {
   return {
     ask,
     prepare: async (url) => (seen) => ask(url, seen),
-    async loop(url, seen, count, mark) {
+    async loop(url, seen, count, mark, fetch) {
       const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
       let step = 0;
       const execute = () => {
         mark();
         return outputs[step++];
       };
-      const agent = agentAt(url, { execute, toolUseBehavior: "run_llm_again" });
+      const given = fetch === undefined ? {} : { fetch };
+      const agent = agentAt(url, { execute, toolUseBehavior: "run_llm_again", ...given });
       await respond(agent, "Begin.", seen, count + 1);
     },
     async builder(items, more) {
@@ -83,11 +84,12 @@ export async function createClient() {
       const next = { role: "user", content: "Go on." };
       const history = itemsOf(items);
       const longer = [...history, next, ...itemsOf(more), next];
-      return async (turn, stop) => {
+      const build = async (turn, stop) => {
         sent.stop = stop;
         await respond(agent, turn === 0 ? [...history, next] : longer, {});
         return sent.body;
       };
+      return { build };
     },
   };
 }

@@ -61,40 +61,43 @@ async function respond(model, messages, seen, { execute, steps = 1 } = {}) {
   seen.ciphertexts = () => ciphertexts;
 }
 
+function modelAt(baseURL, more = {}) {
+  return createOpenAI({ baseURL, apiKey: API_KEY, ...more }).responses(MODEL);
+}
+
 export async function createClient() {
   const models = new Map();
-  const at = (baseURL, more = {}) => {
-    let model = models.get(baseURL);
-    if (model === undefined) {
-      model = createOpenAI({ baseURL, apiKey: API_KEY, ...more }).responses(MODEL);
-      models.set(baseURL, model);
-    }
+  const at = (url) => {
+    let model = models.get(url);
+    if (model === undefined) models.set(url, (model = modelAt(url)));
     return model;
   };
   const ask = (url, seen) => respond(at(url), [{ role: "user", content: "Begin." }], seen);
   return {
     ask,
     prepare: async (url) => (seen) => ask(url, seen),
-    async loop(url, seen, count, mark) {
+    async loop(url, seen, count, mark, fetch) {
       const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
       let step = 0;
       const execute = () => {
         mark();
         return outputs[step++];
       };
-      await respond(at(url), [{ role: "user", content: "Begin." }], seen, { execute, steps: count + 1 });
+      const model = fetch === undefined ? at(url) : modelAt(url, { fetch });
+      await respond(model, [{ role: "user", content: "Begin." }], seen, { execute, steps: count + 1 });
     },
     async builder(items, more) {
       const { fetch, sent } = captureFetch();
-      const model = at(NOWHERE, { fetch });
+      const model = modelAt(NOWHERE, { fetch });
       const next = { role: "user", content: "Go on." };
       const history = messagesOf(items);
       const longer = [...history, next, ...messagesOf(more), next];
-      return async (turn, stop) => {
+      const build = async (turn, stop) => {
         sent.stop = stop;
         await respond(model, turn === 0 ? [...history, next] : longer, {});
         return sent.body;
       };
+      return { build };
     },
   };
 }

@@ -4,7 +4,16 @@
  *
  * @module
  */
-import { appendFileSync, fdatasync, openSync, readFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  fdatasync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -47,6 +56,51 @@ class Splitter {
   }
 }
 
+/** Takes the text of an answer chunk by chunk, and has the output at its end. */
+class Answer {
+  #splitter = new Splitter();
+  #seen;
+  output = [];
+
+  constructor(seen) {
+    this.#seen = seen;
+  }
+
+  feed(chunk) {
+    this.#splitter.feed(chunk, (text) => this.#take(JSON.parse(text.slice(text.indexOf("data: ") + 6))));
+  }
+
+  #take(event) {
+    switch (event.type) {
+      case "response.output_text.delta":
+        this.#seen.text += event.delta.length;
+        this.#seen.onText?.(event.delta);
+        break;
+      case "response.reasoning_summary_text.delta":
+        this.#seen.reasoning += event.delta.length;
+        break;
+      case "response.function_call_arguments.delta":
+        this.#seen.arguments += event.delta.length;
+        break;
+      case "response.output_item.done":
+        if (event.item.type === "function_call") this.#seen.calls += 1;
+        break;
+      case "response.completed":
+        this.output = event.response.output;
+        break;
+    }
+  }
+}
+
+/** The same with a fetch that the caller gives. */
+async function postWith(fetch, url, body, seen) {
+  const response = await fetch(`${url}/responses`, { method: "POST", body });
+  const answer = new Answer(seen);
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body) answer.feed(decoder.decode(chunk, { stream: true }));
+  return answer.output;
+}
+
 function post(url, body, seen) {
   return new Promise((resolve, reject) => {
     const request = http.request(`${url}/responses`, {
@@ -56,34 +110,11 @@ function post(url, body, seen) {
     });
     request.on("error", reject);
     request.on("response", (response) => {
-      const splitter = new Splitter();
-      let output = [];
+      const answer = new Answer(seen);
       response.setEncoding("utf8");
       response.on("error", reject);
-      response.on("data", (chunk) =>
-        splitter.feed(chunk, (text) => {
-          const event = JSON.parse(text.slice(text.indexOf("data: ") + 6));
-          switch (event.type) {
-            case "response.output_text.delta":
-              seen.text += event.delta.length;
-              seen.onText?.(event.delta);
-              break;
-            case "response.reasoning_summary_text.delta":
-              seen.reasoning += event.delta.length;
-              break;
-            case "response.function_call_arguments.delta":
-              seen.arguments += event.delta.length;
-              break;
-            case "response.output_item.done":
-              if (event.item.type === "function_call") seen.calls += 1;
-              break;
-            case "response.completed":
-              ({ output } = event.response);
-              break;
-          }
-        }),
-      );
-      response.on("end", () => resolve(output));
+      response.on("data", (chunk) => answer.feed(chunk));
+      response.on("end", () => resolve(answer.output));
     });
     request.end(body);
   });
@@ -100,9 +131,10 @@ export async function createClient({
 }) {
   const requests = asked ?? streams ?? steps + 1;
   const disk = store === "file" ? new Disk(folder, { syncs, logBytes, requests }) : undefined;
-  const respond = async (url, input, seen) => {
+  const respond = async (url, input, seen, fetch) => {
     await disk?.work();
-    const output = await post(url, Buffer.from(JSON.stringify({ ...HEAD, input })), seen);
+    const body = Buffer.from(JSON.stringify({ ...HEAD, input }));
+    const output = await (fetch === undefined ? post(url, body, seen) : postWith(fetch, url, body, seen));
     await disk?.work();
     return output;
   };
@@ -114,12 +146,12 @@ export async function createClient({
     ask,
     begin: () => disk?.begin(),
     prepare: async (url) => (seen) => ask(url, seen),
-    async loop(url, seen, count, mark) {
+    async loop(url, seen, count, mark, fetch) {
       const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
       const input = [{ role: "user", content: "Begin." }];
       const all = [];
       for (let step = 0; ; step += 1) {
-        const output = await respond(url, input, seen);
+        const output = await respond(url, input, seen, fetch);
         all.push(...output);
         const calls = output.filter(({ type }) => type === "function_call");
         if (calls.length === 0) break;
@@ -133,23 +165,57 @@ export async function createClient({
       seen.ciphertexts = () => all.flatMap((item) => item.encrypted_content ?? []);
     },
     async builder(items, more) {
-      return (turn, stop) => {
+      const build = (turn, stop) => {
         const next = { role: "user", content: "Go on." };
         const input = turn === 0 ? [...items, next] : [...items, next, ...more, next];
         const body = Buffer.from(JSON.stringify({ ...HEAD, input }));
         stop();
         return body;
       };
+      return { build };
     },
     async openFile(file, _send, stop) {
-      const events = readFileSync(file, "utf8")
-        .split("\n")
-        .filter((line) => line !== "")
-        .map((line) => JSON.parse(line));
+      const events = statSync(file).size < LONGEST_TEXT ? parsedWhole(file) : parsedInPieces(file);
       stop();
-      return () => ({ events: events.length });
+      return { events: events.length };
+    },
+    async list(sessionsFolder, search) {
+      const logs = readdirSync(sessionsFolder).filter((name) => name.endsWith(".jsonl"));
+      const times = logs.map((name) => statSync(join(sessionsFolder, name)).mtimeMs);
+      return search === undefined ? times.length : 0;
     },
   };
+}
+
+/** V8 has no longer strings. */
+const LONGEST_TEXT = 512 * 2 ** 20 - 64;
+const PIECE = 64 * 2 ** 20;
+
+function parsedWhole(file) {
+  return parsed(readFileSync(file, "utf8"));
+}
+
+function parsed(text) {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+function parsedInPieces(file) {
+  const descriptor = openSync(file, "r");
+  const events = [];
+  const piece = Buffer.alloc(PIECE);
+  let kept = 0;
+  for (;;) {
+    const read = readSync(descriptor, piece, kept, PIECE - kept, null);
+    if (read === 0) break;
+    const end = piece.lastIndexOf(10, kept + read - 1) + 1;
+    for (const event of parsed(piece.toString("utf8", 0, end))) events.push(event);
+    kept = piece.copy(piece, 0, end, kept + read);
+  }
+  closeSync(descriptor);
+  return events;
 }
 
 /** Writes and syncs as much as ours did, evenly before and after each request. */
@@ -171,6 +237,8 @@ class Disk {
 
   begin() {
     this.#begun = true;
+    this.#asked = 0;
+    this.#done = 0;
   }
 
   async work() {

@@ -59,12 +59,13 @@ export async function createClient() {
   return {
     ask,
     prepare: async (url) => (seen) => ask(url, seen),
-    async loop(url, seen, count, mark) {
+    async loop(url, seen, count, mark, fetch) {
       const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
       const messages = [new HumanMessage("Begin.")];
       const all = [];
+      const model = fetch === undefined ? at(url) : modelAt(url, { fetch });
       for (let step = 0; ; step += 1) {
-        const message = await respond(at(url), messages, seen);
+        const message = await respond(model, messages, seen);
         all.push(...seen.ciphertexts());
         if (message.tool_calls.length === 0) break;
         messages.push(message);
@@ -81,11 +82,12 @@ export async function createClient() {
       const next = new HumanMessage("Go on.");
       const history = messagesOf(items);
       const longer = [...history, next, ...messagesOf(more), next];
-      return async (turn, stop) => {
+      const build = async (turn, stop) => {
         sent.stop = stop;
         await respond(model, turn === 0 ? [...history, next] : longer, {});
         return sent.body;
       };
+      return { build };
     },
   };
 }

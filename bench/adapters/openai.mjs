@@ -44,14 +44,15 @@ async function respond(client, input, seen) {
   return output;
 }
 
+function clientAt(baseURL, more = {}) {
+  return new OpenAI({ baseURL, apiKey: API_KEY, maxRetries: 0, ...more });
+}
+
 export async function createClient() {
   const clients = new Map();
-  const at = (baseURL, more = {}) => {
-    let client = clients.get(baseURL);
-    if (client === undefined) {
-      client = new OpenAI({ baseURL, apiKey: API_KEY, maxRetries: 0, ...more });
-      clients.set(baseURL, client);
-    }
+  const at = (url) => {
+    let client = clients.get(url);
+    if (client === undefined) clients.set(url, (client = clientAt(url)));
     return client;
   };
   const ask = async (url, seen) => {
@@ -61,12 +62,13 @@ export async function createClient() {
   return {
     ask,
     prepare: async (url) => (seen) => ask(url, seen),
-    async loop(url, seen, count, mark) {
+    async loop(url, seen, count, mark, fetch) {
       const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
       const input = [{ role: "user", content: "Begin." }];
       const all = [];
+      const client = fetch === undefined ? at(url) : clientAt(url, { fetch });
       for (let step = 0; ; step += 1) {
-        const output = await respond(at(url), input, seen);
+        const output = await respond(client, input, seen);
         all.push(...output);
         const calls = output.filter(({ type }) => type === "function_call");
         if (calls.length === 0) break;
@@ -81,13 +83,14 @@ export async function createClient() {
     },
     async builder(items, more) {
       const { fetch, sent } = captureFetch();
-      const client = at(NOWHERE, { fetch });
+      const client = clientAt(NOWHERE, { fetch });
       const next = { role: "user", content: "Go on." };
-      return async (turn, stop) => {
+      const build = async (turn, stop) => {
         sent.stop = stop;
         await respond(client, turn === 0 ? [...items, next] : [...items, next, ...more, next], {});
         return sent.body;
       };
+      return { build };
     },
   };
 }

@@ -8,10 +8,10 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 
 import { toolOutput } from "../load/scenarios.mjs";
-import { agentFor, writeSession } from "../load/session-log.mjs";
+import { agentFor, forSession } from "../load/session-log.mjs";
 import { captureFetch } from "./capture-fetch.mjs";
 
-export async function createClient({ dist, store: kind, folder }) {
+export async function createClient({ dist, store: kind, folder, drafts }) {
   const counts = kind === "file" ? countSyncs() : undefined;
   const library = await import(dist);
   const store = kind === "file" ? library.fileStore(folder) : library.memoryStore();
@@ -22,34 +22,48 @@ export async function createClient({ dist, store: kind, folder }) {
     return agent;
   };
   let before;
-  const ask = async (url, seen) => follow((await agentAt(url).open({ store })).send("Begin."), seen);
+  let sessions = 0;
+  const ask = async (url, seen) => {
+    const session = await agentAt(url).open({ store });
+    await follow(session.send("Begin."), seen);
+    return () => session.close();
+  };
   return {
     ask,
     async prepare(url) {
       const session = await agentAt(url).open({ store });
       return (seen) => follow(session.send("Begin."), seen);
     },
-    async loop(url, seen, count, mark) {
+    async loop(url, seen, count, mark, fetch) {
       const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
       let step = 0;
       const run = () => {
         mark();
         return outputs[step++];
       };
-      const session = await agentFor(library, { url, steps: count + 1, run }).open({ store, id: "loop" });
+      const more = fetch === undefined ? {} : { fetch };
+      const agent = agentFor(library, { url, steps: count + 1, run, ...more });
+      const session = await agent.open({ store, id: `loop-${(sessions += 1)}` });
       await follow(session.send("Begin."), seen);
+      return () => session.close();
     },
-    async builder(items) {
-      await writeSession(library, { store, id: "history", steps: Math.floor((items.length - 1) / 3) });
+    /** The history was drafted in another process. Here it is only appended, through the contract of the log. */
+    async builder() {
+      const id = `history-${(sessions += 1)}`;
+      const log = await store.open(id, { mode: "write" });
+      for (const line of fs.readFileSync(drafts, "utf8").split("\n"))
+        await log.append(forSession(id, JSON.parse(line)));
+      await log.close();
       const { fetch, sent } = captureFetch();
       const agent = agentFor(library, { fetch, trace: whenSent(sent) });
       let session;
-      return async (_turn, stop) => {
+      const build = async (_turn, stop) => {
         sent.stop = stop;
-        session ??= await agent.open({ store, id: "history" });
+        session ??= await agent.open({ store, id });
         await session.send("Go on.").result();
         return sent.body;
       };
+      return { build, end: () => session?.close() };
     },
     async openFile(file, send, stop) {
       const { fetch, sent } = captureFetch();
@@ -65,14 +79,22 @@ export async function createClient({ dist, store: kind, folder }) {
         throw new Error("the session was not read");
       if (!send) stop();
       else await session.send("Go on.").result();
-      return () => ({ events, body: sent.body });
+      return { events, body: sent.body, end: () => session.close() };
+    },
+    async list(sessionsFolder, search) {
+      let listed = 0;
+      for await (const { problem } of library.fileStore(sessionsFolder).list({ search })) {
+        if (problem !== undefined) throw new Error(problem);
+        listed += 1;
+      }
+      return listed;
     },
     begin() {
-      before = written(folder, counts);
+      before = writtenIn(folder, counts);
     },
-    facts() {
+    written() {
       if (counts === undefined) return {};
-      const { syncs, logBytes } = written(folder, counts);
+      const { syncs, logBytes } = writtenIn(folder, counts);
       return { syncs: syncs - before.syncs, logBytes: logBytes - before.logBytes };
     },
   };
@@ -117,7 +139,7 @@ async function follow(turn, seen) {
 }
 
 /** The bytes and syncs so far. */
-function written(folder, counts) {
+function writtenIn(folder, counts) {
   const logs = fs.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   const sizes = logs.map((name) => fs.statSync(join(folder, name)).size);
   return { syncs: counts?.syncs, logBytes: sizes.reduce((sum, size) => sum + size, 0) };

@@ -73,7 +73,7 @@ export async function createClient() {
   return {
     ask,
     prepare: async (url) => (seen) => ask(url, seen),
-    async loop(url, seen, steps, mark) {
+    async loop(url, seen, steps, mark, fetch) {
       const outputs = Array.from({ length: steps }, (_, step) => toolOutput(step));
       let step = 0;
       const execute = async () => {
@@ -86,6 +86,7 @@ export async function createClient() {
         model: modelAt(url),
         reasoning: "high",
         convertToLlm: (messages) => messages,
+        ...(fetch === undefined ? {} : { fetch }),
       };
       const events = agentLoop([begin], { messages: [], tools }, config, undefined, streamSimple);
       for await (const event of events) {
@@ -102,11 +103,12 @@ export async function createClient() {
       const next = { role: "user", content: "Go on.", timestamp: 0 };
       const history = messagesOf(items);
       const longer = [...history, next, ...messagesOf(more), next];
-      return async (turn, stop) => {
+      const build = async (turn, stop) => {
         sent.stop = stop;
         await respond(model, turn === 0 ? [...history, next] : longer, {}, { fetch });
         return sent.body;
       };
+      return { build };
     },
   };
 }

@@ -18,7 +18,7 @@ export const TOOL = {
   },
 };
 
-const makers = { tiny, mixed, enc, args, loop, conc, lat };
+const makers = { tiny, mixed, text, enc, args, loop, conc, lat };
 
 /** Answers in the order of a run's requests. The last one is repeated. */
 export function scenario(name) {
@@ -60,6 +60,14 @@ function mixed(events) {
     writer.message(random.words(share(1000)));
     writer.call(TOOL.name, pieces(argumentsOf(random, share(475) * 5), 5));
   }
+  return { answers: [answered(writer)] };
+}
+
+/** One message of `deltas` deltas. */
+function text(deltas) {
+  const random = new Random(9);
+  const writer = new ResponseWriter(random);
+  writer.message(random.words(deltas));
   return { answers: [answered(writer)] };
 }
 

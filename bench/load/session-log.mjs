@@ -21,30 +21,46 @@ export function agentFor(library, { url = NOWHERE, steps = 1, run = () => "done"
   return createAgent({ model, tools: [read], limits: { maxSteps: steps }, ...more });
 }
 
-/** `steps` steps in one turn, like those of `historyItems`. With `perTurn`, turns of that many steps and an answer. */
-export async function writeSession(library, { store, id, steps, events = Infinity, perTurn = Infinity }) {
+/**
+ * The drafts of a session, in batches: `steps` steps in one turn, like those of `historyItems`. With `perTurn`, turns of
+ * that many steps and an answer, until there are `events` events.
+ */
+export async function* sessionDrafts(library, { steps, events = Infinity, perTurn = Infinity }) {
   const templates = await realTurn(library);
-  const log = await store.open(id, { mode: "write" });
-  await log.append([templates.session_start(id), templates.settings, templates.title]);
-  let drafts = [];
-  const flush = async () => {
-    await log.append(drafts);
-    drafts = [];
-  };
-  let at = 0;
-  while (at < steps && log.events.length < events) {
+  const head = [templates.session_start, templates.settings, templates.title];
+  yield head;
+  let [count, at] = [head.length, 0];
+  while (at < steps && count < events) {
     const turn = `tn_${new Random(at).hex(24)}`;
-    drafts.push({ ...templates.user_message, turn, content: [{ type: "text", text: "Begin." }] });
+    const drafts = [{ ...templates.user_message, turn, content: [{ type: "text", text: "Begin." }] }];
     const end = Math.min(steps, at + perTurn);
     for (let number = 1; at < end; at += 1, number += 1) drafts.push(...stepOf(templates, turn, at, number));
     if (perTurn !== Infinity) drafts.push(...answerOf(templates, turn, perTurn + 1));
     drafts.push({ ...templates.turn_end, turn, status: "incomplete", reason: "max_steps" });
-    await flush();
+    yield drafts;
+    count += drafts.length;
   }
-  const count = log.events.length;
+}
+
+/** The same drafts for another session. */
+export function forSession(id, drafts) {
+  return drafts.map((draft) =>
+    draft.type === "session_start" ? { ...draft, session: id, root: id } : draft,
+  );
+}
+
+/** Writes the drafts to a log and resolves to the number of its events and steps. */
+export async function writeSession(library, { store, id, ...shape }) {
+  const log = await store.open(id, { mode: "write" });
+  const written = { events: 0, steps: 0 };
+  for await (const batch of sessionDrafts(library, shape)) {
+    await log.append(forSession(id, batch));
+    written.events += batch.length;
+    written.steps += batch.filter(({ type }) => type === "tool_result").length;
+  }
   await log.append([], { durable: true });
   await log.close();
-  return { events: count, steps: at };
+  return written;
 }
 
 async function realTurn(library) {
@@ -61,8 +77,7 @@ async function realTurn(library) {
     templates[draft.type] ??= draft;
   }
   await session.close();
-  const { session_start: start } = templates;
-  return { ...templates, session_start: (id) => ({ ...start, session: id, root: id }) };
+  return templates;
 }
 
 function stepOf(templates, turn, at, number) {

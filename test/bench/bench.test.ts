@@ -15,12 +15,25 @@ const { evaluate } = await load("evaluate.mjs");
 const { linesOf } = await load("lines.mjs");
 const { expectationOf, problemsOf } = await load("check-totals.mjs");
 const { median, orderOfGrowth } = await load("statistics.mjs");
-const { ROWS, samplesOf, VARIANTS } = await load("rows.mjs");
+const { ROWS, samplesOf } = await load("rows.mjs");
+const { VARIANTS, variantsFor } = await load("variants.mjs");
 
 const streamCpu = linesOf().filter(({ id }) => id === "stream-cpu");
 
 function sampled(variant: string, ...costs: readonly number[]): readonly Result[] {
   return costs.map((cpuMs, rep) => ({ sample: "mixed-20000", variant, rep, cpuMs }));
+}
+
+function ended(variant: string, tailMs: number): Result {
+  return { sample: "mixed-20000", variant, rep: 0, tailMs };
+}
+
+function began(variant: string, rep: number, medianMs: number): Result {
+  return { sample: "first", variant, rep, medianMs };
+}
+
+function takingPart(hasBefore: boolean, sameNode: boolean): readonly string[] {
+  return variantsFor({ adapters: new Set(["ours", "floor"]), hasBefore, sameNode }).map(({ id }) => id);
 }
 
 function bench(args: readonly string[]): { readonly status: number | null; readonly stderr: string } {
@@ -50,6 +63,51 @@ describe("the arithmetic", () => {
     ]);
     const medians = Object.entries(line?.cells ?? {}).map(([variant, cell]) => [variant, cell.median]);
     expect(Object.fromEntries(medians)).toMatchObject({ ours: 8, "ours-file": 4, "ours-own": 2, openai: 8 });
+  });
+
+  test("compares the file store with the plain floor too, and both builds with the same floors", () => {
+    const [line] = evaluate(streamCpu, [
+      ...sampled("floor", 10),
+      ...sampled("ours-file", 80),
+      ...sampled("before-file", 120),
+      ...sampled("floor-file", 20),
+    ]);
+    expect(line?.cells["ours-file"]).toMatchObject({ median: 4, plain: { median: 8 } });
+    expect(line?.cells["before-file"]).toMatchObject({ median: 6, plain: { median: 12 } });
+    expect(line?.cells["floor-file"]?.plain?.median).toBe(2);
+  });
+
+  test("judges the file store by its own target where a line has one, and an earlier build by none", () => {
+    const tail = linesOf().filter(({ id }) => id === "stream-tail");
+    const rest = [ended("floor", 10), ended("floor-file", 10), ended("ours", 12), ended("before", 900)];
+    expect(evaluate(tail, [...rest, ended("ours-file", 15)])[0]?.verdict.met).toBe(true);
+    expect(evaluate(tail, [...rest, ended("ours-file", 16)])[0]?.verdict.missed).toEqual(["ours-file"]);
+  });
+
+  test("compares with the best library of the repetition, or of the last one that it made", () => {
+    const best = linesOf().filter(({ id }) => id === "first-best");
+    const [line] = evaluate(best, [
+      began("openai", 0, 4),
+      began("pi", 0, 2),
+      began("ours-file", 0, 3),
+      began("openai", 1, 1),
+      began("ours-file", 1, 3),
+    ]);
+    expect(line?.cells["ours-file"]).toMatchObject({ min: 1.5, max: 3 });
+    expect(line?.verdict).toEqual({ met: false, missed: ["ours-file"] });
+  });
+
+  test("lets an earlier build take part only if there is one, and one Node once", () => {
+    expect(takingPart(false, true)).toEqual(["floor", "ours", "ours-file", "floor-file"]);
+    expect(takingPart(true, true)).toEqual([
+      "floor",
+      "ours",
+      "before",
+      "ours-file",
+      "before-file",
+      "floor-file",
+    ]);
+    expect(takingPart(true, false)).toHaveLength(12);
   });
 
   test("meets a target only if every form of ours meets it; peers do not count", () => {
@@ -93,13 +151,8 @@ describe("the correctness check", () => {
   const expected = expectationOf(loop);
   const ciphertexts = expected.totals["ciphertexts"] as readonly string[];
 
-  /** The server reports whole ciphertexts, which are then identified by their length and their ends. */
   function serverSaw(changes: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
-    const whole = ciphertexts.map((known) => {
-      const [length, head = "", tail = ""] = known.split(" ");
-      return head + "x".repeat(Number(length) - 32) + tail;
-    });
-    return { ...expected.server, ciphertexts: whole, ...changes };
+    return { ...expected.server, ciphertexts, ...changes };
   }
 
   function problems(
@@ -144,6 +197,8 @@ describe("the command", () => {
     [["stream", "--only", "ours,nobody"], 'there is no adapter "nobody"'],
     [["--reps", "0"], "--reps takes a number from 1 to 100"],
     [["--what"], "--what"],
+    [["--before", "nowhere/index.js"], "--before: there is no nowhere/index.js"],
+    [["--before-label", "0.1.0"], "--before-label names the build"],
   ])("refuses %j and lists the choices, before anything is installed", (args, message) => {
     const { status, stderr } = bench(args);
     expect(status).toBe(2);
@@ -160,15 +215,50 @@ describe("a row, over the real server process", () => {
   test("makes ours and the floor do the same work, with the store off and on", async () => {
     const { measure } = await load("measure.mjs");
     const samples = [
-      { id: "mixed-80", row: "stream", kind: "ask", scenario: "mixed-80", reps: 1, noFile: true },
+      { id: "mixed-80", row: "stream", kind: "ask", scenario: "mixed-80", reps: 1, warm: 4, noFile: true },
       { id: "loop-3", row: "loop", kind: "loop", scenario: "loop-3", reps: 1, order: { steps: 3 } },
-      { id: "build", row: "build", kind: "build", reps: 1, order: { items: 31 }, noFile: true },
+      {
+        id: "build",
+        row: "build",
+        kind: "build",
+        reps: 1,
+        warm: 2,
+        order: { items: 31 },
+        begins: { make: "drafts", items: 31 },
+        noFile: true,
+      },
+      {
+        id: "open",
+        row: "open",
+        kind: "open",
+        reps: 1,
+        order: { send: true },
+        begins: { make: "log", events: 200 },
+        noFile: true,
+      },
+      {
+        id: "fetch",
+        row: "fetch",
+        kind: "loop",
+        scenario: "loop-3",
+        reps: 1,
+        order: { steps: 3, inject: "loop-3" },
+        noFile: true,
+      },
+      {
+        id: "list",
+        row: "list",
+        kind: "list",
+        reps: 1,
+        begins: { make: "folder", sessions: 3 },
+        noFile: true,
+      },
     ];
     const { results, problems } = await measure({
       samples,
       variants: house,
       nodes: { own: node, 24: node },
-      library: LIBRARY,
+      libraries: { after: LIBRARY },
       reps: 1,
       say: () => undefined,
     });
@@ -177,9 +267,12 @@ describe("a row, over the real server process", () => {
       "mixed-80 floor",
       "mixed-80 ours",
       ...house.map(({ id }) => `loop-3 ${id}`),
-      "build floor",
-      "build ours",
+      ...["build", "open", "fetch", "list"].flatMap((id) => [`${id} floor`, `${id} ours`]),
     ]);
+    const stream = results.find(({ sample, variant }) => sample === "mixed-80" && variant === "ours");
+    expect(stream?.rounds).toBe(5);
+    expect(stream?.warm?.["cpuMs"]).toBeGreaterThan(0);
+    expect(stream?.warm?.["tailMs"]).toBeGreaterThan(0);
     const loop = results.find(({ sample, variant }) => sample === "loop-3" && variant === "ours-file");
     // Two for each of three tool steps and for the answer: the floor then has to do the same.
     expect(loop?.syncs).toBeGreaterThanOrEqual(7);

@@ -14,6 +14,7 @@ interface Cell {
   readonly min?: number;
   readonly max?: number;
   readonly count?: number;
+  readonly plain?: Cell;
   readonly wrong?: boolean;
 }
 
@@ -22,6 +23,10 @@ export interface Result {
   readonly variant: string;
   readonly rep: number;
   readonly cpuMs?: number;
+  readonly medianMs?: number;
+  readonly tailMs?: number;
+  readonly warm?: Readonly<Record<string, number>>;
+  readonly rounds?: number;
   readonly syncs?: number;
   readonly logBytes?: number;
 }
@@ -37,6 +42,7 @@ interface Line {
   readonly title: string;
   readonly sample: string;
   readonly target?: number;
+  readonly fileTarget?: number | null;
   readonly cells?: Readonly<Record<string, Cell>>;
   readonly verdict?: { readonly met: boolean; readonly missed: readonly string[] };
 }
@@ -69,8 +75,15 @@ interface Modules {
     ) => readonly Required<Line>[];
   };
   readonly "lines.mjs": { readonly linesOf: (options?: { readonly quick?: boolean }) => readonly Line[] };
-  readonly "rows.mjs": {
+  readonly "variants.mjs": {
     readonly VARIANTS: readonly { readonly id: string; readonly adapter: string }[];
+    readonly variantsFor: (options: {
+      readonly adapters: ReadonlySet<string>;
+      readonly hasBefore: boolean;
+      readonly sameNode: boolean;
+    }) => readonly { readonly id: string }[];
+  };
+  readonly "rows.mjs": {
     readonly ROWS: readonly string[];
     readonly samplesOf: (options?: { readonly quick?: boolean }) => readonly Sample[];
   };
@@ -88,7 +101,7 @@ interface Modules {
       readonly samples: readonly Sample[];
       readonly variants: readonly unknown[];
       readonly nodes: Readonly<Record<string, string>>;
-      readonly library: string;
+      readonly libraries: Readonly<Record<string, string>>;
       readonly reps: number;
       readonly say: (text: string) => void;
     }) => Promise<{ readonly results: readonly Result[]; readonly problems: readonly Problem[] }>;
