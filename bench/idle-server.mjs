@@ -13,7 +13,6 @@ import { start } from "./processes.mjs";
 import { median } from "./statistics.mjs";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
-const SETTLE_MS = 5000;
 const WINDOW_MS = 5000;
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -34,12 +33,12 @@ export async function writeSessions({ createAgent, emulator, fileStore }, home, 
 }
 
 /** The share of a core that the server takes, in per cent, and its memory. */
-export async function idleServerSample(node, libraryPath, { folder, sessions, seconds }) {
+export async function idleServerSample(node, libraryPath, { folder, sessions, settle, seconds }) {
   const library = await import(pathToFileURL(libraryPath).href);
   await writeSessions(library, folder, sessions);
   const server = await startFollowed(node, libraryPath, { home: folder, streams: sessions });
   try {
-    await pause(SETTLE_MS);
+    await pause(settle * 1000);
     const { mean, middle } = await shareOf(seconds, server.cpu);
     return { share: mean, medianShare: middle, rssMb: server.rssMb(), totals: { streams: server.open() } };
   } finally {

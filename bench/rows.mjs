@@ -23,7 +23,7 @@ export function sizesOf({ quick = false } = {}) {
     calls: scaled(200),
     aged: scaled(200),
     followed: scaled(2000),
-    idleSeconds: quick ? 2 : 15,
+    idle: quick ? { settle: 1, seconds: 2 } : { settle: 5, seconds: 15 },
     stored: scaled(5000),
   };
 }
@@ -40,7 +40,16 @@ function ask(row, scenario, more = {}) {
  * means that the store makes no difference, `noBefore` that the sample is for the growth only.
  */
 export function samplesOf(options) {
-  const sizes = sizesOf(options);
+  const samples = allSamples(sizesOf(options));
+  return options?.quick === true ? samples.map(once) : samples;
+}
+
+/** Tries a sample out: one repetition, and few rounds. */
+function once(sample) {
+  return { ...sample, reps: 1, ...(sample.warm === undefined ? {} : { warm: 2 }) };
+}
+
+function allSamples(sizes) {
   return [
     ask("stream", `mixed-${sizes.events}`, { reps: 5, peerReps: 3, warm: 8 }),
     ask("text", `text-${sizes.texts}`, { reps: 2, peerReps: 1, cap: ["langchain"] }),
@@ -123,7 +132,7 @@ function sessionSamples({ items, logged }) {
   ];
 }
 
-function serverSamples({ followed, idleSeconds, stored }) {
+function serverSamples({ followed, idle, stored }) {
   const list = { row: "list", kind: "list", reps: 3, warm: 5, only: HOUSE, noFile: true };
   const begins = { make: "folder", sessions: stored };
   return [
@@ -134,7 +143,7 @@ function serverSamples({ followed, idleSeconds, stored }) {
       reps: 1,
       only: ["ours"],
       noFile: true,
-      order: { sessions: followed, seconds: idleSeconds },
+      order: { sessions: followed, ...idle },
     },
     { ...list, id: "list", begins },
     { ...list, id: "search", begins, order: { search: "nothing has this title" } },

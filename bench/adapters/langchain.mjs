@@ -55,7 +55,9 @@ export async function createClient() {
     if (model === undefined) models.set(url, (model = modelAt(url)));
     return model;
   };
-  const ask = (url, seen) => respond(at(url), [new HumanMessage("Begin.")], seen);
+  const ask = async (url, seen) => {
+    await respond(at(url), [new HumanMessage("Begin.")], seen);
+  };
   return {
     ask,
     prepare: async (url) => (seen) => ask(url, seen),

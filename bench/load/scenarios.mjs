@@ -18,7 +18,7 @@ export const TOOL = {
   },
 };
 
-const makers = { tiny, mixed, text, enc, args, loop, conc, lat };
+const makers = { tiny, mixed, text: longText, enc, args, loop, conc, lat };
 
 /** Answers in the order of a run's requests. The last one is repeated. */
 export function scenario(name) {
@@ -64,7 +64,7 @@ function mixed(events) {
 }
 
 /** One message of `deltas` deltas. */
-function text(deltas) {
+function longText(deltas) {
   const random = new Random(9);
   const writer = new ResponseWriter(random);
   writer.message(random.words(deltas));
