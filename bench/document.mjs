@@ -1,6 +1,7 @@
 /**
- * Writes the generated part of docs/performance.md: the facts of the run, the table, the spread, the growth. The rest of
- * the document is written by hand.
+ * Writes the generated part of docs/performance.md: the facts of the run, the sentences that compare, the tables, the
+ * spread, the growth. All of it comes from the record of the run (bench/results/latest.json), and a test compares the
+ * two. The rest of the document is written by hand.
  *
  * @module
  */
@@ -10,33 +11,47 @@ import { join } from "node:path";
 import { KNOWN_DIFFERENCES } from "./check-totals.mjs";
 import { targetFor } from "./evaluate.mjs";
 import { growthPlot, ratioPlot } from "./plot.mjs";
-import { figure, rowsOf, targetText } from "./table.mjs";
+import { changeSentence, growthSentence, librarySentences } from "./sentences.mjs";
+import { beforeRows, columnsOf, figure, floorRows, rowsOf, targetText } from "./table.mjs";
 
 const BEGIN = "<!-- bench: from here on written by `npm run bench` -->";
 const END = "<!-- bench: up to here -->";
 
-export function writeDocument(root, parts) {
+export function writeDocument(root, record) {
   const file = join(root, "docs/performance.md");
   const before = readFileSync(file, "utf8");
   const [from, to] = [before.indexOf(BEGIN), before.indexOf(END)];
   if (from === -1 || to < from)
     throw new Error(`docs/performance.md has lost its marks "${BEGIN}" and "${END}"`);
-  writeFileSync(file, `${before.slice(0, from)}${BEGIN}\n\n${generated(parts)}\n\n${before.slice(to)}`);
+  writeFileSync(file, `${before.slice(0, from)}${BEGIN}\n\n${documentPart(record)}\n\n${before.slice(to)}`);
   const images = join(root, "docs/images");
   mkdirSync(images, { recursive: true });
-  writeFileSync(join(images, "performance.svg"), ratioPlot(parts.lines));
-  writeFileSync(join(images, "performance-growth.svg"), growthPlot(parts.growth));
+  writeFileSync(join(images, "performance.svg"), ratioPlot(record.lines));
+  writeFileSync(join(images, "performance-growth.svg"), growthPlot(record.growth));
 }
 
-function generated({ lines, columns, growth, facts }) {
+/** The generated part of a document. */
+export function partOf(text) {
+  return text.slice(text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)).trim();
+}
+
+/** The part of the document that a record makes. */
+export function documentPart({ lines, growth, facts }) {
+  const columns = columnsOf(facts.versions);
   const met = lines.filter(({ verdict }) => verdict?.met === true).length;
   const judged = lines.filter(({ verdict }) => verdict !== undefined).length;
   return [
     factsText(facts),
+    "### Compared with the libraries",
+    'Two figures are "level" if neither is more than a tenth below the other. The libraries have no store, so with the file store (+ file) Throughline is compared with the plain floor, as they are, and does more than they do.',
+    [...librarySentences(lines, columns), ...growthSentence(lines)].join("\n"),
+    "### All rows",
     `${met} of ${judged} targets are met with the store off, with the file store on, and on every Node that was measured. Ratios are medians; the spread follows. A row that starts with "…" belongs to the row above it.`,
     "![Every ratio to the floor on a logarithmic axis, with the targets; the figures are in the table below](images/performance.svg)",
     markdown(rowsOf(lines, columns, { withSpread: false })),
     ...missedText(lines, columns),
+    ...filesText(lines, columns),
+    ...beforeText(lines, columns, facts),
     "### Spread",
     "Lowest..highest over the repetitions; a single repetition has no spread.",
     markdown(spreadRows(lines, columns)),
@@ -84,6 +99,27 @@ function missedText(lines, columns) {
   return missed.length === 0 ? [] : ["### Missed targets", missed.map(({ text }) => text).join("\n")];
 }
 
+/** The file store against the floor that syncs as much, and against the one that has no disk. */
+function filesText(lines, columns) {
+  const rows = floorRows(lines, columns);
+  if (rows.length === 0) return [];
+  return [
+    "### The file store against both floors",
+    "The syncing floor appends as many bytes with as many syncs as Throughline; the plain floor has no disk.",
+    markdown(rows),
+  ];
+}
+
+function beforeText(lines, columns, { before }) {
+  const rows = beforeRows(lines, columns);
+  if (rows.length === 0) return [];
+  return [
+    "### Before and after",
+    `Before is ${before}. Both builds took every sample in turn, in the same repetitions, against the same floors. ${changeSentence(lines, columns, before)}`,
+    markdown(rows),
+  ];
+}
+
 function range(cell) {
   if (cell === undefined || cell.wrong === true || cell.count < 2) return "–";
   return `${figure(cell.min)}..${figure(cell.max)}`;
@@ -116,7 +152,7 @@ function row(cells) {
 }
 
 /** Columns with text; the others have figures. */
-const WORDS = new Set(["", "row", "unit", "verdict"]);
+const WORDS = new Set(["", "row", "unit", "verdict", "file store", "before → after"]);
 
 function markdown([head, ...body]) {
   return [row(head), row(head.map((name) => (WORDS.has(name) ? "---" : "---:"))), ...body.map(row)].join(

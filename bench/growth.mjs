@@ -5,6 +5,7 @@
  */
 import { samplesOf } from "./rows.mjs";
 import { median, orderOfGrowth } from "./statistics.mjs";
+import { variantOf } from "./variants.mjs";
 
 const TITLES = {
   args: {
@@ -23,7 +24,10 @@ export function growthOf(results, options) {
   const sized = samplesOf(options).filter(({ size }) => size !== undefined);
   return Object.entries(TITLES).flatMap(([row, titles]) => {
     const samples = sized.filter((sample) => sample.row === row);
-    const variants = [...new Set(results.map(({ variant }) => variant))];
+    // An earlier build is not measured at every size.
+    const variants = [...new Set(results.map(({ variant }) => variant))].filter(
+      (id) => variantOf(id).build !== "before",
+    );
     const series = variants.flatMap((variant) => {
       const points = samples.flatMap(({ id, size }) => {
         const costs = results.filter((one) => one.sample === id && one.variant === variant);

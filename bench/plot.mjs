@@ -113,9 +113,11 @@ function decades(values) {
   return Array.from({ length: Math.max(2, high - low + 1) }, (_, at) => 10 ** (low + at));
 }
 
-/** Every line that is a ratio to the floor: one strip each, the floor at 1, the target as a stroke. */
+/** Every line that is a ratio to the floor and has a target: one strip each, the floor at 1, the target as a stroke. */
 export function ratioPlot(lines) {
-  const strips = lines.filter(({ form, id }) => form === "ratio" && id !== "version");
+  const strips = lines.filter(
+    ({ form, id, target }) => form === "ratio" && target !== undefined && id !== "version",
+  );
   const ids = ["ours", "ours-file", "openai", "ai", "agents", "pi", "langchain"];
   const valuesOf = ({ cells, target }) => [target, ...ids.flatMap((id) => cells[id]?.median ?? [])];
   const ticks = decades([...strips.flatMap(valuesOf), 1]);

@@ -70,10 +70,9 @@ function orderOf(given) {
   return { rows, reps, only, quick: values.quick === true, before, label };
 }
 
-/** Rounds figures to a thousandth and removes intermediate values. */
-function plain(key, value) {
-  if (typeof value === "number") return Number(value.toFixed(3));
-  return key === "doneAt" ? undefined : value;
+/** Rounds figures to a thousandth. */
+function plain(_key, value) {
+  return typeof value === "number" ? Number(value.toFixed(3)) : value;
 }
 
 /** The command, without the path of the earlier build: nobody else has it. */
@@ -88,9 +87,17 @@ function quoted(arg) {
   return /^[\w=,./-]+$/.test(arg) ? arg : `"${arg}"`;
 }
 
-/** All data that the document is made from. */
-function recordOf(record) {
-  return `${JSON.stringify(record, plain)}\n`;
+/** All data that the document is made from, and the figures of every sample: one list of repetitions for each. */
+function recordOf({ results, ...record }) {
+  const samples = new Map();
+  for (const { sample, variant, rep: _rep, warm = {}, ...figures } of results) {
+    const key = `${sample} ${variant}`;
+    if (!samples.has(key)) samples.set(key, { sample, variant });
+    const warmed = Object.entries(warm).map(([name, value]) => [`warm ${name}`, value]);
+    for (const [name, value] of [...Object.entries(figures), ...warmed])
+      if (typeof value === "number") (samples.get(key)[name] ??= []).push(value);
+  }
+  return `${JSON.stringify({ ...record, samples: [...samples.values()] }, plain)}\n`;
 }
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -141,9 +148,10 @@ try {
   const whole = order.rows.length === 0 && order.only === undefined && !order.quick;
   mkdirSync(here("results"), { recursive: true });
   const file = here(`results/${whole ? "latest" : "partial"}.json`);
-  writeFileSync(file, recordOf({ facts, lines, growth, results, problems }));
+  const record = recordOf({ facts, lines, growth, results, problems });
+  writeFileSync(file, record);
   if (whole) {
-    writeDocument(ROOT, { lines, columns, growth, facts });
+    writeDocument(ROOT, JSON.parse(record));
     await runToEnd(join(ROOT, "node_modules/.bin/oxfmt"), [file, join(ROOT, "docs/performance.md")]);
   }
   for (const { sample, variant, wrong } of problems)

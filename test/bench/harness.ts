@@ -15,6 +15,7 @@ interface Cell {
   readonly max?: number;
   readonly count?: number;
   readonly plain?: Cell;
+  readonly size?: string;
   readonly wrong?: boolean;
 }
 
@@ -45,6 +46,19 @@ interface Line {
   readonly fileTarget?: number | null;
   readonly cells?: Readonly<Record<string, Cell>>;
   readonly verdict?: { readonly met: boolean; readonly missed: readonly string[] };
+}
+
+interface Evaluated {
+  readonly id: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly form: string;
+  readonly cells: Readonly<Record<string, Cell>>;
+}
+
+interface Column {
+  readonly id: string;
+  readonly title: string;
 }
 
 interface Sample {
@@ -95,6 +109,15 @@ interface Modules {
       result: { readonly totals: Readonly<Record<string, unknown>> },
       server?: Readonly<Record<string, unknown>>,
     ) => readonly string[];
+  };
+  readonly "sentences.mjs": {
+    readonly librarySentences: (lines: readonly Evaluated[], columns: readonly Column[]) => readonly string[];
+    readonly growthSentence: (lines: readonly Evaluated[]) => readonly string[];
+    readonly changeSentence: (
+      lines: readonly Evaluated[],
+      columns: readonly Column[],
+      label: string,
+    ) => string;
   };
   readonly "measure.mjs": {
     readonly measure: (options: {
