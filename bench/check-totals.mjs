@@ -68,13 +68,18 @@ export function expectationOf(sample, { adapter, rounds = 1 } = {}) {
   };
 }
 
+const replays = new Map();
+
 /** The first request after opening a session contains all of its items. */
 function allSteps(steps) {
-  const items = Array.from({ length: steps }, (_, step) => historyStep(step)).flat();
-  return {
-    outputs: steps,
-    ciphertexts: items.flatMap(({ encrypted_content: text }) => (text === undefined ? [] : [known(text)])),
-  };
+  if (!replays.has(steps)) {
+    const ciphertexts = Array.from({ length: steps }, (_, step) => {
+      const [{ encrypted_content: text }] = historyStep(step);
+      return known(text);
+    });
+    replays.set(steps, { outputs: steps, ciphertexts });
+  }
+  return replays.get(steps);
 }
 
 /** The problems of a sample as text; empty if there are none. */
