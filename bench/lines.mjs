@@ -146,11 +146,14 @@ function loop(steps) {
 function loopLines({ steps }) {
   const [short, medium, long] = steps;
   const step = (size) =>
-    amount(
-      `step-${size}`,
-      `… CPU of a step at the end of ${size}`,
-      { figure: lastTenth, unit: "ms" },
-      loop(size),
+    under(
+      `tool loop: CPU of a step at the end of ${size}`,
+      amount(
+        `step-${size}`,
+        `… CPU of a step at the end of ${size}`,
+        { figure: lastTenth, unit: "ms" },
+        loop(size),
+      ),
     );
   const memory = { figure: peak, unit: "MB" };
   return [

@@ -15,6 +15,7 @@ import { runSample, startServer } from "./processes.mjs";
 import { importSample, versionSample } from "./starts.mjs";
 import { lastOf, median } from "./statistics.mjs";
 import { templateOf } from "./templates.mjs";
+import { PEERS } from "./variants.mjs";
 
 /**
  * Resolves to { results, problems }. A result is { sample, variant, rep, ...costs }; a sample whose totals are wrong, or
@@ -37,8 +38,7 @@ export async function measure({ samples, variants, nodes, libraries, reps, say }
       const broken = new Set();
       for (let rep = 0; rep < count; rep += 1) {
         for (const variant of taking) {
-          const peer = !["floor", "ours"].includes(variant.adapter);
-          if (broken.has(variant.id) || (peer && rep >= (sample.peerReps ?? count))) continue;
+          if (broken.has(variant.id) || rep >= repsOf({ ...sample, reps: count }, variant, reps)) continue;
           say(`${sample.id} ${rep + 1}/${count} ${variant.id}`, true);
           const { costs, wrong } = await take(sample, variant, { ...context, rep });
           if (wrong.length === 0) {
@@ -56,6 +56,13 @@ export async function measure({ samples, variants, nodes, libraries, reps, say }
     clean();
   }
   return { results, problems };
+}
+
+/** How many of the repetitions a variant takes. A number that was asked for is for all. */
+function repsOf({ reps, peerReps = reps, ownReps = 2 }, { adapter, node }, asked) {
+  if (asked !== undefined) return asked;
+  if (PEERS.includes(adapter)) return peerReps;
+  return node === "own" ? Math.min(reps, ownReps) : reps;
 }
 
 function takesPart({ only, cap = [], noFile = false, noBefore = false }, { adapter, store, build }) {

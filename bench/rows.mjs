@@ -35,7 +35,8 @@ function ask(row, scenario, more = {}) {
 
 /**
  * The samples. `warm` is how often the work is repeated in the same process. `begins` is the template it begins with.
- * `only` lists the adapters that take part. `peerReps` is the number of repetitions of slow peers. `cap` lists adapters
+ * `only` lists the adapters that take part. `peerReps` is the number of repetitions of the peers, `ownReps` of the Node
+ * that started the benchmark (two, unless it says otherwise): they keep a run short. `cap` lists adapters
  * that are excluded because they would take minutes; they are measured at the smaller sizes of the same row. `noFile`
  * means that the store makes no difference, `noBefore` that the sample is for the growth only.
  */
@@ -51,15 +52,15 @@ function once(sample) {
 
 function allSamples(sizes) {
   return [
-    ask("stream", `mixed-${sizes.events}`, { reps: 5, peerReps: 3, warm: 8 }),
+    ask("stream", `mixed-${sizes.events}`, { reps: 5, peerReps: 2, ownReps: 3, warm: 8 }),
     ask("text", `text-${sizes.texts}`, { reps: 2, peerReps: 1, cap: ["langchain"] }),
-    ask("enc", `enc-${sizes.ciphertext}`, { warm: 6 }),
+    ask("enc", `enc-${sizes.ciphertext}`, { peerReps: 2, warm: 6 }),
     ...sizes.args.map((size, at) =>
       ask("args", `args-${size}`, {
         size,
-        ...(at === 2 ? { warm: 8 } : { peerReps: 1 }),
+        ...(at === 2 ? { peerReps: 2, warm: 8 } : { peerReps: 1 }),
         ...(at > 1 ? { cap: ["pi", "langchain"] } : {}),
-        ...([2, 4].includes(at) ? {} : { reps: 2, noBefore: true }),
+        ...([2, 4].includes(at) ? {} : { reps: 1, noBefore: true }),
       }),
     ),
     ...loopSamples(sizes),
@@ -71,10 +72,10 @@ function allSamples(sizes) {
       order: { streams: sizes.streams },
     }),
     ask("latency", "tiny", { id: "first", kind: "first", order: { calls: sizes.calls } }),
-    ask("latency", `lat-${sizes.aged}`, { kind: "lat" }),
+    ask("latency", `lat-${sizes.aged}`, { kind: "lat", peerReps: 2 }),
     ...serverSamples(sizes),
-    { id: "import", row: "start", kind: "import", reps: 5, noFile: true },
-    { id: "version", row: "start", kind: "version", reps: 7, only: HOUSE, noFile: true },
+    { id: "import", row: "start", kind: "import", reps: 5, ownReps: 5, noFile: true },
+    { id: "version", row: "start", kind: "version", reps: 7, ownReps: 7, only: HOUSE, noFile: true },
     { id: "install", row: "install", kind: "install", reps: 1, noFile: true },
   ];
 }
@@ -87,8 +88,8 @@ function loopSamples({ steps }) {
         kind: "loop",
         size,
         order: { steps: size },
-        ...(at === 0 ? { warm: 6 } : {}),
-        ...(at === 1 ? { peerReps: 2 } : {}),
+        ...(at === 0 ? { peerReps: 2, warm: 6 } : {}),
+        ...(at === 1 ? { peerReps: 1 } : {}),
         ...(at === 2 ? long : {}),
       }),
     ),
@@ -120,6 +121,7 @@ function sessionSamples({ items, logged }) {
       row: "build",
       kind: "build",
       reps: 3,
+      peerReps: 2,
       warm: 6,
       order: { items },
       noFile: true,
@@ -127,7 +129,7 @@ function sessionSamples({ items, logged }) {
     },
     ...both("items", { make: "log", items }, { warm: 5 }),
     ...logged.flatMap((events, at) =>
-      both(String(events), { make: "log", events }, [{ warm: 8 }, { warm: 3 }, { reps: 1 }][at]),
+      both(String(events), { make: "log", events }, [{ warm: 8 }, { reps: 2, warm: 2 }, { reps: 1 }][at]),
     ),
   ];
 }

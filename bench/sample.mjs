@@ -17,7 +17,7 @@ import { itemsSent, known } from "./load/items-sent.mjs";
 import { lastOf, median, mediansOf } from "./statistics.mjs";
 
 const order = JSON.parse(process.argv[2]);
-const WARM_MS = 2500;
+const WARM_MS = 1500;
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** Runs the work. It may call `stop` to end the measurement early. */

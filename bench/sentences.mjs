@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PAIRS, PEERS } from "./variants.mjs";
+import { PAIRS, PEERS, variantOf } from "./variants.mjs";
 
 /** Two figures are level if neither is more than a tenth below the other. */
 const LEVEL = 0.9;
@@ -27,20 +27,20 @@ function joined(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
-/** The libraries have no store, so the file store is compared as they are: with the plain floor. */
-function figureOf(cell) {
-  return cell === undefined || cell.wrong === true ? undefined : (cell.plain ?? cell).median;
+/** The libraries have no store, so the file store is compared as they are: with the plain floor, or not at all. */
+function figureOf({ cells, form }, variant) {
+  const cell =
+    form === "ratio" && variantOf(variant).store === "file" ? cells[variant]?.plain : cells[variant];
+  return cell === undefined || cell.wrong === true ? undefined : cell.median;
 }
 
 /** The libraries that are better or level on a line; undefined if no library was measured on it at this size. */
 export function comparisonOf(line, variant) {
-  const own = figureOf(line.cells[variant]);
-  const peers = PEERS.filter(
-    (id) => line.cells[id]?.size === undefined && figureOf(line.cells[id]) !== undefined,
-  );
+  const own = figureOf(line, variant);
+  const peers = PEERS.filter((id) => line.cells[id]?.size === undefined && figureOf(line, id) !== undefined);
   if (own === undefined || peers.length === 0 || line.form === "beside") return undefined;
-  const better = peers.filter((id) => figureOf(line.cells[id]) < own * LEVEL);
-  const level = peers.filter((id) => !better.includes(id) && figureOf(line.cells[id]) * LEVEL <= own);
+  const better = peers.filter((id) => figureOf(line, id) < own * LEVEL);
+  const level = peers.filter((id) => !better.includes(id) && figureOf(line, id) * LEVEL <= own);
   return { line, better, level };
 }
 
@@ -74,8 +74,9 @@ function sentenceOf(begin, all) {
 /** How the cost of a step grows, here and in the libraries. */
 export function growthSentence(lines) {
   const line = lines.find(({ id }) => id === "step-flat");
-  const own = figureOf(line?.cells.ours);
-  const peers = PEERS.flatMap((id) => figureOf(line?.cells[id]) ?? []);
+  if (line === undefined) return [];
+  const own = figureOf(line, "ours");
+  const peers = PEERS.flatMap((id) => figureOf(line, id) ?? []);
   if (own === undefined || peers.length === 0) return [];
   const [least, most] = [Math.min(...peers), Math.max(...peers)].map((value) => value.toFixed(1));
   const title = titleOf(line).replace(/^tool loop: /, "");
