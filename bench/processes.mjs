@@ -47,7 +47,7 @@ export function runToEnd(command, args, { timeoutMs = MAX_SAMPLE_MS, ...options 
 }
 
 export async function runSample(node, order) {
-  const { stdout } = await runToEnd(node, [here("sample.mjs"), JSON.stringify(order)]);
+  const { stdout } = await runToEnd(node, ["--expose-gc", here("sample.mjs"), JSON.stringify(order)]);
   return JSON.parse(stdout);
 }
 
