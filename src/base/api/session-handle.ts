@@ -42,8 +42,8 @@ export interface TurnOptions {
    */
   readonly ready?: (() => Promise<unknown>) | undefined;
   /**
-   * If false, an iterator sees only events that arrive after it starts, and the turn does not keep its deltas in
-   * memory. Default: true.
+   * If false, an iterator sees only events that arrive after it starts, and the turn keeps no events in memory.
+   * Default: true.
    */
   readonly bufferEvents?: boolean | undefined;
 }

@@ -1,34 +1,28 @@
 /**
- * A list of batches that any number of readers walk at their own pace, live or after the end. A slow or absent reader
- * never blocks the writer; batches that no reader can reach are garbage-collected.
+ * A list of batches that any number of readers walk at their own pace. A reader sees what arrives after it began. A slow
+ * or absent reader never blocks the writer; a batch lives only as long as a reader has yet to reach it.
  */
 
 import { onAbort } from "./on-abort.ts";
 
 interface Node<T> {
-  readonly batch: readonly T[];
+  batch: readonly T[];
+  /** Undefined for the last node only, which is empty: the next batch goes there. */
   next: Node<T> | undefined;
 }
 
-export class Broadcast<T> implements AsyncIterable<T> {
-  #head: Node<T> = { batch: [], next: undefined };
-  #tail: Node<T> = this.#head;
-  readonly #keepAll: boolean;
+export class Broadcast<T> {
+  #tail: Node<T> = { batch: [], next: undefined };
   #ended = false;
   /** Readers with nothing to read, notified as soon as there is something. */
   #waiting: (() => void)[] = [];
 
-  /** With `keepAll`, a later reader still sees everything from the start; otherwise only what follows. */
-  constructor(options: { readonly keepAll: boolean }) {
-    this.#keepAll = options.keepAll;
-  }
-
   push(batch: readonly T[]): void {
     if (this.#ended || batch.length === 0) return;
-    const node: Node<T> = { batch, next: undefined };
-    this.#tail.next = node;
-    this.#tail = node;
-    if (!this.#keepAll) this.#head = node;
+    const filled = this.#tail;
+    this.#tail = { batch: [], next: undefined };
+    filled.batch = batch;
+    filled.next = this.#tail;
     this.wake();
   }
 
@@ -37,14 +31,11 @@ export class Broadcast<T> implements AsyncIterable<T> {
     this.wake();
   }
 
-  /** Walks everything that is kept, from the start. */
-  [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return new Walk(this.#head, this, undefined);
-  }
-
-  /** Walks what arrives from now on. Starts listening at the call, not at the first `next`. */
-  fromNow(signal?: AbortSignal): AsyncIterableIterator<T> {
-    return new Walk(this.#tail, this, signal);
+  /**
+   * Walks `before`, then what arrives from now on. Starts listening at the call, not at the first `next`.
+   */
+  fromNow(signal?: AbortSignal, before: readonly T[] = []): AsyncIterableIterator<T> {
+    return new Walk({ batch: before, next: this.#tail }, this, signal);
   }
 
   get ended(): boolean {
@@ -74,14 +65,13 @@ class Walk<T> implements AsyncIterableIterator<T> {
   readonly #forget: (() => void) | undefined;
   readonly #look = (): void => this.#serve();
   #node: Node<T>;
-  #at: number;
+  #at = 0;
   #left = false;
   /** Pending `next` calls. */
   #asked: ((result: Result<T>) => void)[] = [];
 
   constructor(start: Node<T>, list: Broadcast<T>, signal: AbortSignal | undefined) {
     this.#node = start;
-    this.#at = start.batch.length; // the batch of the first node is already in the past
     this.#list = list;
     this.#signal = signal;
     this.#forget = signal && onAbort(signal, this.#wake);

@@ -15,12 +15,15 @@ import {
 import type { SessionEvent } from "../../base/events/index.ts";
 import { Broadcast, codedError, onAbort } from "../../base/support/index.ts";
 import { TURN_CANCELLED } from "../turn/index.ts";
+import { KeptEvents } from "./kept-events.ts";
 
 export class TurnHandle implements Turn {
   readonly id: string;
   /** The caller's signal was aborted before the call, so nothing was promised and nothing is logged. */
   readonly abortedBefore: boolean;
-  readonly #events: Broadcast<SessionEvent>;
+  readonly #events = new Broadcast<SessionEvent>();
+  /** For readers that come later. */
+  readonly #kept: KeptEvents | undefined;
   readonly #controller = new AbortController();
   readonly #result: Promise<TurnResult>;
   readonly #accepted: Promise<unknown>;
@@ -37,7 +40,7 @@ export class TurnHandle implements Turn {
   ) {
     this.id = id;
     this.#accepted = ready ?? Promise.resolve();
-    this.#events = new Broadcast({ keepAll: bufferEvents });
+    this.#kept = bufferEvents ? new KeptEvents() : undefined;
     const cancel = (): void => this.cancel();
     this.abortedBefore = signal?.aborted === true;
     if (this.abortedBefore) cancel();
@@ -74,11 +77,16 @@ export class TurnHandle implements Turn {
 
   /** Of the turn that it joined, a turn gets the events from its own message on. */
   push(events: readonly SessionEvent[]): void {
-    const isOwn = (event: SessionEvent): boolean => event.type === "user_message" && event.steer === this.id;
-    const at = this.#host === undefined || this.#listens ? 0 : events.findIndex(isOwn);
-    if (at === -1) return;
+    const own = this.#host === undefined || this.#listens ? events : this.#fromOwnMessage(events);
+    if (own.length === 0) return;
     this.#listens = true;
-    this.#events.push(at === 0 ? events : events.slice(at));
+    this.#kept?.add(own);
+    this.#events.push(own);
+  }
+
+  #fromOwnMessage(events: readonly SessionEvent[]): readonly SessionEvent[] {
+    const at = events.findIndex((event) => event.type === "user_message" && event.steer === this.id);
+    return at === -1 ? [] : events.slice(at);
   }
 
   async accepted(): Promise<void> {
@@ -112,6 +120,6 @@ export class TurnHandle implements Turn {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<SessionEvent> {
-    return this.#events[Symbol.asyncIterator]();
+    return this.#events.fromNow(undefined, this.#kept?.all());
   }
 }

@@ -34,7 +34,7 @@ export class LiveLog {
   readonly log: Log;
   readonly fold = new Fold();
   readonly blobs: BlobCache;
-  readonly #bus = new Broadcast<Batch | Over>({ keepAll: false });
+  readonly #bus = new Broadcast<Batch | Over>();
   readonly #listeners = new Set<() => void>();
   #writerLives: boolean;
   #followers = 0;
