@@ -14,8 +14,12 @@ interface Node<T> {
 export class Broadcast<T> {
   #tail: Node<T> = { batch: [], next: undefined };
   #ended = false;
-  /** Readers with nothing to read, notified as soon as there is something. */
-  #waiting: (() => void)[] = [];
+  /**
+   * Readers with nothing to read, notified as soon as there is something. Mostly there is one: a list for it would be
+   * allocated again with every batch.
+   */
+  #first: (() => void) | undefined;
+  #others: (() => void)[] = [];
 
   push(batch: readonly T[]): void {
     if (this.#ended || batch.length === 0) return;
@@ -44,14 +48,17 @@ export class Broadcast<T> {
 
   /** Calls back when something was added, or when every reader should check again. */
   whenChanged(look: () => void): void {
-    this.#waiting.push(look);
+    if (this.#first === undefined) this.#first = look;
+    else this.#others.push(look);
   }
 
   wake(): void {
-    const waiting = this.#waiting;
-    if (waiting.length === 0) return;
-    this.#waiting = [];
-    for (const look of waiting) look();
+    const [first, others] = [this.#first, this.#others];
+    if (first === undefined) return;
+    this.#first = undefined;
+    if (others.length > 0) this.#others = [];
+    first();
+    for (const look of others) look();
   }
 }
 

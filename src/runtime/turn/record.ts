@@ -57,8 +57,8 @@ export class ResponseRecorder {
 
   /** Returns a promise only if an item was logged; most batches are just text. */
   take(batch: readonly StreamEvent[], from = 0): Promise<void> | undefined {
+    const { settings } = this.#context.live.fold;
     for (let index = from; index < batch.length; index += 1) {
-      const { settings } = this.#context.live.fold;
       const logged = this.#event(withServerCalls(batch[index] as StreamEvent, settings));
       if (logged !== undefined) return logged.then(() => this.take(batch, index + 1));
     }

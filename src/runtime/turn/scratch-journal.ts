@@ -22,7 +22,8 @@ type ItemStart = Extract<StreamEvent, { readonly type: "item_start" }>;
 export class ScratchWriter {
   readonly #response: string;
   #rows: string[] = [];
-  #pieces: string[] = [];
+  /** The text of the row that is not closed. Grown piece by piece: the engine copies it once, when the row is written. */
+  #text = "";
   #part: { readonly delta: Delta; readonly item: LiveItem } | undefined;
 
   constructor(response: string) {
@@ -46,29 +47,45 @@ export class ScratchWriter {
     )
       this.#closePart();
     this.#part ??= { delta, item };
-    this.#pieces.push(delta.text);
+    this.#text += delta.text;
   }
 
   /** The rows added since the last call. */
   take(): readonly string[] {
+    if (this.#rows.length === 0) {
+      const row = this.#takePart();
+      return row === undefined ? NO_ROWS : [row];
+    }
     this.#closePart();
     const rows = this.#rows;
-    if (rows.length > 0) this.#rows = [];
+    this.#rows = [];
     return rows;
   }
 
   #closePart(): void {
-    if (this.#part === undefined) return;
+    const row = this.#takePart();
+    if (row !== undefined) this.#rows.push(row);
+  }
+
+  #takePart(): string | undefined {
+    if (this.#part === undefined) return undefined;
     const { delta, item } = this.#part;
-    const name = item.name === undefined ? [] : [item.name];
     const part = `${delta.channel}${delta.part}`;
-    const text = this.#pieces.join("");
-    const row = [this.#response, delta.outputIndex, rowKind(item.kind), part, text, ...name];
-    this.#rows.push(JSON.stringify(row));
-    this.#pieces = [];
+    const row: (string | number)[] = [
+      this.#response,
+      delta.outputIndex,
+      rowKind(item.kind),
+      part,
+      this.#text,
+    ];
+    if (item.name !== undefined) row.push(item.name);
+    this.#text = "";
     this.#part = undefined;
+    return JSON.stringify(row);
   }
 }
+
+const NO_ROWS: readonly string[] = [];
 
 function rowKind(kind: ItemStart["kind"]): string {
   return kind === "message" ? "text" : kind;
