@@ -11,8 +11,10 @@ interface Node<T> {
   next: Node<T> | undefined;
 }
 
+const NOTHING: readonly never[] = [];
+
 export class Broadcast<T> {
-  #tail: Node<T> = { batch: [], next: undefined };
+  #tail: Node<T> = { batch: NOTHING, next: undefined };
   #ended = false;
   /**
    * Readers with nothing to read, notified as soon as there is something. Mostly there is one: a list for it would be
@@ -24,7 +26,7 @@ export class Broadcast<T> {
   push(batch: readonly T[]): void {
     if (this.#ended || batch.length === 0) return;
     const filled = this.#tail;
-    this.#tail = { batch: [], next: undefined };
+    this.#tail = { batch: NOTHING, next: undefined };
     filled.batch = batch;
     filled.next = this.#tail;
     this.wake();

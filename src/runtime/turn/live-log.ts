@@ -175,7 +175,8 @@ export class LiveLog {
   }
 
   publish(events: Batch): void {
-    if (events.length > 0) this.#bus.push([events]);
+    // A follower joins in the moment it begins to listen, so without one nobody can read this.
+    if (events.length > 0 && this.#followers > 0) this.#bus.push([events]);
     this.listener?.(events);
   }
 
