@@ -5,6 +5,8 @@
  * @typedef {{law: number, what: string, file: string, find: string, replace: string, tests: string[]}} Break
  */
 
+import { wholeGroupBreaks } from "./whole-groups.mjs";
+
 const conversations = "test/properties/conversations.test.ts";
 const prefixes = "test/properties/every-prefix.test.ts";
 const crossing = "test/contracts/dialects/crossing.test.ts";
@@ -27,12 +29,14 @@ export const laws = [
 
 /** @type {readonly Break[]} */
 export const breaks = [
+  ...wholeGroupBreaks,
   {
     law: 1,
     what: "fields are parsed and rewritten when they are sent",
     file: "src/runtime/providers/openai-responses/render-items.ts",
-    find: "return { text: item.item, members };",
-    replace: "return { text: JSON.stringify(JSON.parse(item.item)), members };",
+    find: "if (outline !== undefined) elements.push({ text: item, outline, sources, piece });",
+    replace:
+      "if (outline !== undefined) elements.push({ text: JSON.stringify(JSON.parse(item)), outline, sources, piece });",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts"],
   },
   {

@@ -6,6 +6,7 @@
 
 import { mcpBugs } from "./mcp-bugs.mjs";
 import { postgresBugs } from "./postgres-bugs.mjs";
+import { storedEventBugs } from "./stored-event-bugs.mjs";
 
 const bytes = "test/exhaustive/log-bytes.test.ts";
 const streams = "test/exhaustive/streams.test.ts";
@@ -35,22 +36,22 @@ export const bugs = [
   {
     what: "no checksum is compared",
     file: "src/base/files/checked-lines.ts",
-    find: "if (sumAt(bytes, openEnd) !== crc32(bytes.subarray(start, openEnd))) return undefined;",
-    replace: "if (sumAt(bytes, openEnd) === -1) return undefined;",
+    find: "return sumAt(bytes, start + length) === crc32(open);",
+    replace: "return sumAt(bytes, start + length) !== -1 && crc32(open) >= 0;",
     tests: [bytes, "src/runtime/log/line-framing.test.ts"],
   },
   {
     what: "a damaged line is skipped silently",
     file: "src/runtime/log/line-framing.ts",
-    find: '    throw damagedLog(damage, options.session ?? "FILE");',
-    replace: "    at = end + 1;",
+    find: '        throw damagedLog(damage, session ?? "FILE");',
+    replace: "        at = end + 1;\n        continue;",
     tests: [bytes, "src/runtime/log/line-framing.test.ts"],
   },
   {
     what: "a torn tail is appended to",
     file: "src/runtime/log/file-log.ts",
-    find: "        if (writing && bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));\n        else if (bytes.length > this.#size) return;",
-    replace: "        this.#size = bytes.length;",
+    find: "        if (writing && tail.length > 0) this.#saveTornTail(file, tail);\n        else if (tail.length > 0) return;",
+    replace: "        this.#size = size;",
     tests: [bytes, "src/runtime/log/file-log.test.ts"],
   },
   {
@@ -104,8 +105,8 @@ export const bugs = [
   {
     what: "lines of an overtaken writer are read like any others",
     file: "src/runtime/log/line-framing.ts",
-    find: "    if (line.ok && line.event.seq === seq && line.event.epoch >= epoch) {",
-    replace: "    if (line.ok && line.event.seq === seq) {",
+    find: "      if (!line.ok || line.event.seq !== seq || line.event.epoch < epoch) {",
+    replace: "      if (!line.ok || line.event.seq !== seq) {",
     tests: ["src/runtime/log/line-framing.test.ts"],
   },
   {
@@ -399,4 +400,5 @@ export const bugs = [
   },
   ...mcpBugs,
   ...postgresBugs,
+  ...storedEventBugs,
 ];

@@ -60,6 +60,13 @@ export interface ResponseSpec {
   readonly usage?: Usage;
 }
 
+/** The event with its fields in the order in which a log writes them. */
+export function inOrder(event: LoggedEvent): LoggedEvent {
+  const { v, seq, id, at, epoch, turn, response, type, ...rest } = event;
+  const own = { ...(turn === undefined ? {} : { turn }), ...(response === undefined ? {} : { response }) };
+  return { v, seq, id, at, epoch, ...own, type, ...rest } as LoggedEvent;
+}
+
 export class LogBuilder {
   readonly events: LoggedEvent[] = [];
   #turn = 0;

@@ -81,7 +81,14 @@ function told(plan: Plan | undefined): unknown {
     strip: plan.strip,
     overrides: plan.overrides,
     entries: plan.entries.map((entry) =>
-      entry.kind === "group" ? { ...entry, group: entry.group.start.response } : entry,
+      entry.kind === "group"
+        ? {
+            group: entry.group.start.response,
+            withIds: entry.withIds,
+            items: entry.items,
+            results: entry.results,
+          }
+        : entry,
     ),
   };
 }

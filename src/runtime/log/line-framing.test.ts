@@ -3,9 +3,9 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import type { LoggedEvent } from "../../base/events/index.ts";
+import { type LineSource, type LoggedEvent, StoredEvent } from "../../base/events/index.ts";
 import type { ThroughlineError } from "../../base/support/index.ts";
-import { frameLine, type ScannedLines, scanLines } from "./line-framing.ts";
+import { frameLine, linesFrom, type ScannedLines, scanHeads, scanLines } from "./line-framing.ts";
 
 const event = (seq: number, message = `message ${seq}`, epoch = 1): LoggedEvent => ({
   v: 1,
@@ -224,4 +224,41 @@ test("a later read counts lines and bytes from the start of the file", () => {
   expect(() => scanLines(Buffer.concat([second, second]), { offset, firstSeq: 1, lowestEpoch: 1 })).toThrow(
     `damaged at line 3, byte ${first.length + second.length}: seq is 1, expected 2`,
   );
+});
+
+const toolStart = (seq: number, epoch: number): LoggedEvent => ({
+  v: 1,
+  seq,
+  id: `ev_${seq}`,
+  at: "2026-11-15T10:00:00.000Z",
+  epoch,
+  turn: "t",
+  response: "r",
+  type: "tool_start",
+  callId: "c",
+  tool: "look",
+  idempotencyKey: "k",
+});
+
+const NO_LINES: LineSource = {
+  text: () => "",
+  damaged: (_start, seq) => new Error(`line ${seq}`),
+  keeps: true,
+};
+
+const scanned = (...written: readonly LoggedEvent[]) =>
+  scanHeads(linesFrom(written), { offset: 0, firstSeq: 0, lowestEpoch: 0 }, NO_LINES).heads;
+
+describe("heads of events that are not decoded", () => {
+  test("are read in order", () => {
+    expect(scanned(toolStart(0, 1), toolStart(1, 2)).map((head) => head instanceof StoredEvent)).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test("are damage if a number is missing or a writer was overtaken", () => {
+    expect(() => scanned(toolStart(0, 1), toolStart(2, 1))).toThrow("seq is 2, expected 1");
+    expect(() => scanned(toolStart(0, 2), toolStart(1, 1))).toThrow("epoch went down from 2 to 1");
+  });
 });
