@@ -9,12 +9,18 @@ const items = "src/runtime/providers/openai-responses/whole-items.ts";
 const request = "src/runtime/providers/openai-responses/request.ts";
 const stored = "src/base/events/stored-event.ts";
 const sketch = "src/base/events/sketch.ts";
+const head = "src/base/events/line-head.ts";
+const lineBytes = "src/base/events/line-bytes.ts";
+const entries = "src/runtime/fold/entries.ts";
 
 const TESTS = {
   [groups]: ["src/runtime/fold/whole-groups.test.ts"],
   [items]: ["src/runtime/providers/openai-responses/whole-items.test.ts"],
   [request]: ["src/runtime/providers/openai-responses/whole-items.test.ts"],
   [stored]: ["src/base/events/stored-event.test.ts"],
+  [entries]: ["src/runtime/fold/whole-groups.test.ts"],
+  [head]: ["src/base/events/stored-event.test.ts"],
+  [lineBytes]: ["src/base/events/stored-event.test.ts"],
   [sketch]: ["src/base/events/stored-event.test.ts"],
 };
 
@@ -22,8 +28,9 @@ const TESTS = {
 const WITHOUT = [
   [1, "refusals of the origin", groups, "overrides.length > 0 || ", ""],
   [3, "later attempts", groups, "group.superseded || ", ""],
-  [3, "the end of the response", groups, 'group.end?.status !== "completed" || ', ""],
-  [1, "parts that came late", groups, " || group.late.length > 0", ""],
+  [3, "the end of the response", groups, " || !group.endedWell", ""],
+  [3, "the status of a response", entries, 'this.end?.status === "completed" && ', ""],
+  [1, "parts that came late", entries, " && this.late.length === 0", ""],
   [1, "the origin", groups, "return sameOrigin(group.origin, settings.target);", "return true;"],
   [2, "item ids", groups, 'profile.itemIds === "keep" && !isNewId', 'profile.name === "" && !isNewId'],
   [2, "missing ids", groups, "id === undefined || !isItemId(id, profile)", '!isItemId(id ?? "x", profile)'],
@@ -57,8 +64,14 @@ const WITHOUT = [
   ],
   [3, "thoughts without a follower", groups, ' && items.at(-1)?.type !== "reasoning"', ""],
   [6, "empty groups", groups, "items.length > 0 && ", ""],
-  [1, "fields that are not sent back", items, "if (field === -1 || ", "if ("],
-  [1, "repeated fields", items, "field === -1 || (seen & (1 << field)) !== 0", "field === -1"],
+  [
+    1,
+    "fields that are not sent back",
+    items,
+    "if (field === -1) return undefined;",
+    "if (field === -1) continue;",
+  ],
+  [1, "repeated fields", items, "if ((seen & (1 << field)) !== 0) return undefined;", ""],
   [2, "whether ids are sent", items, "(!withIds || itemId === undefined)", "itemId === undefined"],
   [
     1,
@@ -84,9 +97,22 @@ const WITHOUT = [
     1,
     "other escapes in results",
     sketch,
-    'if (json.includes("\\\\u") || json.includes("\\\\/")) return undefined;',
+    "if (json[at + 1] === SMALL_U || json[at + 1] === SLASH) return true;",
+    "void json;",
+  ],
+  [1, "counts of usage", sketch, "at === end - 1 && ", ""],
+  [1, "which origin a line names", sketch, "isSame(bytes, from, known.raw, 0, known.raw.length)", "true"],
+  [3, "the status in a line", head, "!isAt(bytes, from, COMPLETED)", "false"],
+  [1, "objects in a line", head, "bytes[valueStart] === OPEN_BRACE && ", "false && "],
+  [1, "lists in a line", lineBytes, "if (first === OPEN_BRACKET) return -1;", ""],
+  [
+    1,
+    "fields that the folds need",
+    head,
+    "for (const key of loud) if (isKey(bytes, keyStart, keyEnd, key)) return true;",
     "",
   ],
+  [1, "repeated fields of a line", head, "if ((seen & (1 << index)) !== 0) return true;", ""],
 ];
 
 /** @type {readonly import("./breaks.mjs").Break[]} */

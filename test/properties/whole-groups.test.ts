@@ -6,11 +6,10 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
-import type { LineSource, LoggedEvent } from "../../src/base/events/index.ts";
-import { textOfLine } from "../../src/base/files/index.ts";
+import type { LoggedEvent } from "../../src/base/events/index.ts";
 import { explain, Fold, type Plan } from "../../src/runtime/fold/index.ts";
-import { linesFrom, scanHeads } from "../../src/runtime/log/line-framing.ts";
 import type { Model } from "../../src/runtime/providers/index.ts";
+import { storedLines } from "../contracts/stored-lines.ts";
 import { conversations } from "../support/conversation.ts";
 import { bodyText, stamped } from "../support/next-request.ts";
 import { play } from "../support/play.ts";
@@ -60,13 +59,7 @@ function planned(log: readonly LoggedEvent[]): Plan | undefined {
 
 /** Folded from heads: nothing is decoded before the request needs it. */
 function fromLines(log: readonly LoggedEvent[]): Plan | undefined {
-  const bytes = linesFrom(log);
-  const lines: LineSource = {
-    text: (start, end) => textOfLine(bytes, start, end),
-    damaged: (_start, seq, error) => new Error(`event ${seq}`, { cause: error }),
-    keeps: true,
-  };
-  const { heads } = scanHeads(bytes, { offset: 0, firstSeq: log[0]?.seq ?? 0, lowestEpoch: 0 }, lines);
+  const { heads } = storedLines(log);
   const fold = new Fold();
   fold.addHeads(heads, 0, heads.length);
   return fold.plan();

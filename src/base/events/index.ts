@@ -55,17 +55,18 @@ export {
   type Settings,
   type ToolSpec,
 } from "./settings.ts";
-export { ItemSketch, ResultSketch, sketchOfItem, sketchOfResult } from "./sketch.ts";
+export { ItemSketch, originOf, ResultSketch, sketchOfItem, sketchOfResult, usageOf } from "./sketch.ts";
+export type { LineBytes } from "./line-bytes.ts";
+export { LineHead } from "./line-head.ts";
 export {
   decodedWhenRead,
   type EventHead,
   eventOf,
   eventsWhere,
+  headOf,
   headsOf,
-  type LineHead,
+  isQuiet,
   type LineSource,
-  LOUD_FIELDS,
-  quietHead,
   StoredEvent,
 } from "./stored-event.ts";
 export type { SessionParent, SubAgentSpent } from "./sub-agent.ts";

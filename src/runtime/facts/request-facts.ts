@@ -9,6 +9,7 @@ import {
   type LeftOut,
   type Notice,
   type Origin,
+  originOf,
   type PermissionDecisionEvent,
   type PermissionRequest,
   type Reasoning,
@@ -18,7 +19,6 @@ import {
   type ToolResult,
   type ToolStart,
 } from "../../base/events/index.ts";
-import { originOf } from "../fold/index.ts";
 
 /** A time in which a call waited for a person: for a permission, or for the answer to a question of its tool. */
 export interface Wait {
@@ -59,7 +59,7 @@ export class RequestFacts {
   /** Events that nobody has asked for yet: opening a session decodes none of them. */
   #arrived: EventHead[] = [];
   #parts: ResponseParts | undefined;
-  end: ResponseEnd | undefined;
+  #end: EventHead | undefined;
   /** Why another model than the turn's own was asked, from this request on. */
   fallback: Notice | undefined;
   /** Zero for a response without usage, undefined if the price is not known. */
@@ -84,6 +84,10 @@ export class RequestFacts {
   get leftOut(): readonly LeftOut[] {
     const { leftOut = [], leftOutAs } = this.start;
     return leftOutAs === undefined ? leftOut : (this.#bySeq.get(leftOutAs)?.leftOut ?? []);
+  }
+
+  get end(): ResponseEnd | undefined {
+    return this.#end === undefined ? undefined : (eventOf(this.#end) as ResponseEnd);
   }
 
   get origin(): Origin {
@@ -125,7 +129,7 @@ export class RequestFacts {
   }
 
   add(event: EventHead): void {
-    if (event.type === "response_end") this.end ??= eventOf(event) as ResponseEnd;
+    if (event.type === "response_end") this.#end ??= event;
     else this.#arrived.push(event);
   }
 

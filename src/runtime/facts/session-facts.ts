@@ -9,6 +9,7 @@ import {
   type EventHead,
   eventOf,
   headsOf,
+  isQuiet,
   type LoggedEvent,
   NO_USAGE,
   type Notice,
@@ -20,10 +21,10 @@ import {
   type SessionStart,
   type Settings,
   type SettingsEvent,
-  StoredEvent,
   type SubAgentSpent,
   typedText,
   type Usage,
+  usageOf,
   type UserMessage,
 } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
@@ -174,6 +175,7 @@ export class SessionFacts {
   /** Decodes only what says something about the whole session. A request decodes its parts when it is asked. */
   #count(head: EventHead): void {
     if (head.type === "response_start") this.#begin(head);
+    else if (head.type === "response_end") this.#end(head);
     else if (PARTS_OF_RESPONSES.has(head.type)) {
       this.#byResponse.get(head.response ?? "")?.add(head);
       if (ENDS_QUESTIONS.has(head.type)) this.#endQuestions(head);
@@ -182,8 +184,8 @@ export class SessionFacts {
 
   #endQuestions(head: EventHead): void {
     const asks = this.#questions.size > 0 || this.#elicitations.size > 0;
-    // A result that spent something is decoded when its line is read (stored-event.ts).
-    if (!asks && head instanceof StoredEvent) return;
+    // A result that spent something is decoded when its line is read (line-head.ts).
+    if (!asks && isQuiet(head)) return;
     const event = eventOf(head);
     if (event.type === "tool_start") this.#endElicitations(event);
     if (event.type === "permission_decision") this.#questions.delete(callKey(event));
@@ -239,12 +241,9 @@ export class SessionFacts {
         this.#questions.clear();
         this.#elicitations.clear();
         return;
-      case "response_end":
-        this.#byResponse.get(event.response)?.add(event);
-        if (event.usage !== undefined) this.#spend(event.response, event.usage);
-        return;
       // Counted by their heads.
       case "response_start":
+      case "response_end":
       case "reasoning":
       case "assistant_message":
       case "tool_call":
@@ -287,9 +286,15 @@ export class SessionFacts {
     return turn === undefined ? undefined : this.#turns.get(turn)?.fellBackTo;
   }
 
-  #spend(response: string, usage: Usage): void {
+  #end(head: EventHead): void {
+    const request = this.#byResponse.get(head.response ?? "");
+    request?.add(head);
+    const usage = usageOf(head);
+    if (usage !== undefined) this.#spend(request, usage);
+  }
+
+  #spend(request: RequestFacts | undefined, usage: Usage): void {
     this.usage = addUsage(this.usage, usage);
-    const request = this.#byResponse.get(response);
     this.#spent.push({ request, usage });
     const origin = this.#costOf === NO_PRICES ? undefined : request?.origin;
     const cost = costOfSpent({ origin, usage }, this.#costOf);

@@ -7,16 +7,17 @@ import {
   type Compaction,
   type EventHead,
   eventOf,
+  isQuiet,
   type ItemEvent,
   type ItemSketch,
   type LateItem,
   type Origin,
+  originOf,
   type ResponseEnd,
   type ResponseStart,
   type ResultSketch,
   sketchOfItem,
   sketchOfResult,
-  StoredEvent,
   type ToolCall,
   type ToolResult,
   type ToolStart,
@@ -60,7 +61,8 @@ export class Group {
   #results: Map<string, ToolResult> | undefined;
   #answered: Set<string> | undefined;
   #fallbackAt = -1;
-  end: ResponseEnd | undefined;
+  /** The head of its `response_end`. */
+  #end: EventHead | undefined;
   /** A later attempt of the same step exists. */
   superseded = false;
 
@@ -74,6 +76,22 @@ export class Group {
 
   get origin(): Origin {
     return originOf(this.head);
+  }
+
+  get end(): ResponseEnd | undefined {
+    return this.#end === undefined ? undefined : (eventOf(this.#end) as ResponseEnd);
+  }
+
+  /** Whether the response has ended, whatever its status. */
+  get isClosed(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Whether the response is complete and nothing of it came late. */
+  get endedWell(): boolean {
+    // A response that ended otherwise was decoded when its line was read (line-head.ts).
+    if (this.#end !== undefined && isQuiet(this.#end)) return true;
+    return this.end?.status === "completed" && this.late.length === 0;
   }
 
   /**
@@ -125,9 +143,10 @@ export class Group {
     return this.end?.late ?? [];
   }
 
-  /** An item, or the start or the result of a call. */
+  /** An item, the start or the result of a call, or the end. Of several ends the first counts. */
   add(event: EventHead): void {
-    this.#arrived.push(event);
+    if (event.type === "response_end") this.#end ??= event;
+    else this.#arrived.push(event);
   }
 
   #takeArrived(): void {
@@ -194,21 +213,5 @@ export class Group {
     return this.calls.every(({ callId }) => this.resultOf(callId) !== undefined);
   }
 }
-
-/** Nearly all responses of a session come from one origin, so most are known by the text that the line before had. */
-export function originOf(head: EventHead): Origin {
-  if (!(head instanceof StoredEvent)) return (eventOf(head) as ResponseStart).origin;
-  const { text } = head;
-  const start = text.indexOf(ORIGIN, head.typeEnd);
-  const end = text.indexOf(AFTER_ORIGIN, start);
-  const raw = start === -1 || end === -1 ? "" : text.slice(start, end);
-  if (raw === "" || raw !== lastOrigin?.raw)
-    lastOrigin = { raw, origin: (head.event as ResponseStart).origin };
-  return lastOrigin.origin;
-}
-
-const ORIGIN = ',"origin":{';
-const AFTER_ORIGIN = '},"bodyHash":"';
-let lastOrigin: { readonly raw: string; readonly origin: Origin } | undefined;
 
 export type Entry = UserEntry | SummaryEntry | Group;

@@ -183,9 +183,10 @@ export class Fold {
 
   /** Decodes only what changes how the rest is sent. A group decodes its items when it is asked for them. */
   #take(head: EventHead): void {
-    if (PARTS_OF_GROUPS.has(head.type)) this.#groups.get(head.response ?? "")?.add(head);
-    else if (head.type === "response_start") this.#begin(head);
-    else this.#takeWhole(eventOf(head));
+    const part = PART[head.type];
+    if (part === "group") this.#groups.get(head.response ?? "")?.add(head);
+    else if (part === "start") this.#begin(head);
+    else if (part === "whole") this.#takeWhole(eventOf(head));
   }
 
   #begin(start: EventHead): void {
@@ -196,48 +197,13 @@ export class Fold {
   }
 
   #takeWhole(event: LoggedEvent): void {
-    switch (event.type) {
-      case "settings":
-        this.#settings = event.settings;
-        this.#generation += 1;
-        break;
-      case "replay_override":
-        this.#overrides.push(event);
-        this.#generation += 1;
-        break;
-      case "user_message":
-        this.#entries.push({ kind: "user", event });
-        break;
-      case "response_end": {
-        const group = this.#groups.get(event.response);
-        if (group !== undefined) group.end ??= event;
-        break;
-      }
-      // Known by their heads.
-      case "response_start":
-      case "reasoning":
-      case "assistant_message":
-      case "tool_call":
-      case "hosted_item":
-      case "other_item":
-      case "tool_start":
-      case "tool_result":
-      // Never in a request.
-      case "session_start":
-      case "title":
-      case "partial":
-      case "permission_request":
-      case "permission_decision":
-      case "permission_rule":
-      case "elicitation_request":
-      case "elicitation_answer":
-      case "branch":
-      case "compaction":
-      case "notice":
-      case "turn_end":
-      case "unknown":
-        break;
-    }
+    if (event.type === "settings") {
+      this.#settings = event.settings;
+      this.#generation += 1;
+    } else if (event.type === "replay_override") {
+      this.#overrides.push(event);
+      this.#generation += 1;
+    } else if (event.type === "user_message") this.#entries.push({ kind: "user", event });
   }
 
   #supersede(turn: string | undefined, step: number | undefined): void {
@@ -252,15 +218,34 @@ export class Fold {
   }
 }
 
-const PARTS_OF_GROUPS: ReadonlySet<LoggedEvent["type"]> = new Set([
-  "reasoning",
-  "assistant_message",
-  "tool_call",
-  "hosted_item",
-  "other_item",
-  "tool_start",
-  "tool_result",
-]);
+/** What each type is for a request. The parts of groups and their starts are known by their heads. */
+const PART: Readonly<Record<LoggedEvent["type"], "start" | "group" | "whole" | "nothing">> = {
+  response_start: "start",
+  reasoning: "group",
+  assistant_message: "group",
+  tool_call: "group",
+  hosted_item: "group",
+  other_item: "group",
+  tool_start: "group",
+  tool_result: "group",
+  response_end: "group",
+  settings: "whole",
+  replay_override: "whole",
+  user_message: "whole",
+  session_start: "nothing",
+  title: "nothing",
+  partial: "nothing",
+  permission_request: "nothing",
+  permission_decision: "nothing",
+  permission_rule: "nothing",
+  elicitation_request: "nothing",
+  elicitation_answer: "nothing",
+  branch: "nothing", // and compaction: the path is built again
+  compaction: "nothing",
+  notice: "nothing",
+  turn_end: "nothing",
+  unknown: "nothing",
+};
 
 function overrideOf(head: EventHead): ReplayOverride {
   return eventOf(head) as ReplayOverride;

@@ -10,7 +10,7 @@ export {
 } from "./active-path.ts";
 export { keepNewest, sizeOf, startOf } from "./cut-points.ts";
 export { contentText, digestOf } from "./digest.ts";
-export { type Entry, Group, type GroupSketch, opensTurn, originOf } from "./entries.ts";
+export { type Entry, Group, type GroupSketch, opensTurn } from "./entries.ts";
 export { explain, LeftOutRanges } from "./explain.ts";
 export { Fold, planOf } from "./fold.ts";
 export { isHome } from "./home.ts";

@@ -80,7 +80,7 @@ const HOME = "its own origin";
 
 /** What holds for the group as a whole: it ended well, nothing replaced it, nothing came late, and it is at home. */
 function mayBeWhole(group: Group, settings: Settings): boolean {
-  if (group.superseded || group.end?.status !== "completed" || group.late.length > 0) return false;
+  if (group.superseded || !group.endedWell) return false;
   return sameOrigin(group.origin, settings.target);
 }
 

@@ -1,6 +1,6 @@
 /** Keeps the blobs that a session's requests contain in memory. */
 
-import { eventOf, headsOf, StoredEvent } from "../../base/events/index.ts";
+import { eventOf, headsOf, isQuiet } from "../../base/events/index.ts";
 import { codeOf } from "../../base/support/index.ts";
 import { sentBlobsOf } from "./bundle.ts";
 import type { Log } from "./log.ts";
@@ -23,8 +23,8 @@ export class BlobCache {
   async load(): Promise<void> {
     const heads = headsOf(this.#log.events);
     for (const head of heads.slice(this.#seen)) {
-      // A line that names a blob is decoded when it is read (stored-event.ts).
-      for (const name of head instanceof StoredEvent ? [] : sentBlobsOf(eventOf(head))) {
+      // A line that names a blob is decoded when it is read (line-head.ts).
+      for (const name of isQuiet(head) ? [] : sentBlobsOf(eventOf(head))) {
         if (this.#blobs.has(name)) continue;
         const bytes = await this.#log.getBlob(name).catch(goneIfDamaged);
         if (bytes !== undefined) this.#blobs.set(name, bytes);

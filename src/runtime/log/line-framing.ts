@@ -10,12 +10,12 @@ import {
   type EventHead,
   eventOf,
   formatVersionOf,
-  type LineHead,
+  headOf,
+  type LineBytes,
+  LineHead,
   type LineSource,
   type LoggedEvent,
-  LOUD_FIELDS,
   parseCheckedLine,
-  quietHead,
   StoredEvent,
   toOpenLine,
 } from "../../base/events/index.ts";
@@ -75,16 +75,15 @@ export function scanHeads(
   let at = 0;
   let seq = firstSeq;
   let epoch = lowestEpoch;
-  let before: LineHead | undefined;
+  const head = new LineHead();
   while (at < bytes.length) {
     const end = bytes.indexOf(0x0a, at);
     if (end === -1) break;
     const whole = isWhole(bytes, at, end);
-    const quiet = whole && lines !== undefined ? quietLine(bytes, at, end, before) : undefined;
-    if (quiet !== undefined && lines !== undefined && quiet.seq === seq && quiet.epoch >= epoch) {
-      heads.push(new StoredEvent(quiet, lines, offset + at, offset + end));
-      before = quiet;
-      epoch = quiet.epoch;
+    const quiet = whole && lines !== undefined && head.read(bytes, at, end - SUM_BYTES);
+    if (quiet && head.seq === seq && head.epoch >= epoch) {
+      heads.push(new StoredEvent(head, lines, offset + at, offset + end));
+      ({ epoch } = head);
     } else {
       const line = readLine(whole ? textOfLine(bytes, at, end) : undefined, end - at);
       if (!line.ok || line.event.seq !== seq || line.event.epoch < epoch) {
@@ -93,8 +92,11 @@ export function scanHeads(
         const damage = { line: seq + 1, byte: offset + at, problem, salvageable: true };
         throw damagedLog(damage, session ?? "FILE");
       }
-      heads.push(line.event);
-      epoch = line.event.epoch;
+      const { event } = line;
+      heads.push(
+        lines === undefined ? event : new StoredEvent(headOf(event), lines, offset + at, offset + end, event),
+      );
+      ({ epoch } = event);
     }
     seq += 1;
     at = end + 1;
@@ -102,18 +104,32 @@ export function scanHeads(
   return { heads, goodBytes: at };
 }
 
-/** The head of a verified line whose event can be decoded later. */
-function quietLine(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  before: LineHead | undefined,
-): LineHead | undefined {
-  const head = quietHead(bytes, start, before);
-  const loud = head === undefined ? undefined : LOUD_FIELDS[head.type];
-  if (loud === undefined) return head;
-  const text = bytes.toString("latin1", start, end);
-  return loud.some((field) => text.includes(field)) ? undefined : head;
+/** One line after the other in what was read of a file. */
+export class LineInBuffer implements LineBytes {
+  bytes: Buffer;
+  start = 0;
+  end = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Goes to a verified line with its checksum. */
+  at(bytes: Buffer, start: number, end: number): this {
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end - SUM_BYTES;
+    return this;
+  }
+
+  text(from: number, to: number): string {
+    return this.bytes.toString("utf8", from, to);
+  }
+
+  find(wanted: Uint8Array, from: number): number {
+    const at = this.bytes.subarray(from, this.end).indexOf(wanted);
+    return at === -1 ? -1 : from + at;
+  }
 }
 
 type ReadLine =

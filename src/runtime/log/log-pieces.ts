@@ -8,10 +8,10 @@ import { closeSync, constants, fstatSync, read, readSync } from "node:fs";
 import { promisify } from "node:util";
 
 import type { EventHead, LineSource } from "../../base/events/index.ts";
-import { checkedText, textOfLine } from "../../base/files/index.ts";
+import { isWhole, textOfLine } from "../../base/files/index.ts";
 import { codedError, isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { damagedLog } from "./damage.ts";
-import { LAST_WRITE_BYTES, type ScannedHeads, scanHeads } from "./line-framing.ts";
+import { LAST_WRITE_BYTES, LineInBuffer, type ScannedHeads, scanHeads } from "./line-framing.ts";
 import { openRegular } from "./open-log-file.ts";
 
 /** Scanning one takes a few milliseconds. */
@@ -115,6 +115,9 @@ export class LogPieces implements LineSource {
   #kept = 0;
   /** The oldest piece that is in memory. */
   #firstKept = 0;
+  /** The piece of the line that was last asked for: lines are mostly read in order. */
+  #found: Piece | undefined;
+  readonly #line = new LineInBuffer(NOTHING);
   /** The piece that was last read again. */
   #again: Piece | undefined;
 
@@ -172,12 +175,22 @@ export class LogPieces implements LineSource {
   }
 
   text(start: number, end: number, seq: number): string {
+    const { bytes, at } = this.#bytesOf(start, end, seq);
+    return textOfLine(bytes, at, at + end - start);
+  }
+
+  bytes(start: number, end: number, seq: number): LineInBuffer {
+    const { bytes, at } = this.#bytesOf(start, end, seq);
+    return this.#line.at(bytes, at, at + end - start);
+  }
+
+  /** The verified line, and where it begins. */
+  #bytesOf(start: number, end: number, seq: number): { readonly bytes: Buffer; readonly at: number } {
     const piece = this.#pieceAt(start);
-    if (piece?.bytes !== undefined) return textOfLine(piece.bytes, start - piece.start, end - piece.start);
+    const at = start - (piece?.start ?? 0);
+    if (piece?.bytes !== undefined) return { bytes: piece.bytes, at };
     const again = piece === undefined ? undefined : this.#readAgain(piece);
-    const from = piece?.start ?? 0;
-    const text = again === undefined ? undefined : checkedText(again, start - from, end - from);
-    if (text !== undefined) return text;
+    if (again !== undefined && isWhole(again, at, at + end - start)) return { bytes: again, at };
     throw codedError(
       "log_replaced",
       `event ${seq} of session "${this.#session}" is no longer in ${this.#path}. Open the session again`,
@@ -202,6 +215,9 @@ export class LogPieces implements LineSource {
   }
 
   #pieceAt(offset: number): Piece | undefined {
+    const before = this.#found;
+    if (before !== undefined && offset >= before.start && offset < before.start + before.length)
+      return before;
     let low = 0;
     let high = this.#pieces.length - 1;
     while (low < high) {
@@ -209,7 +225,8 @@ export class LogPieces implements LineSource {
       if ((this.#pieces[middle] as Piece).start <= offset) low = middle;
       else high = middle - 1;
     }
-    return this.#pieces[low];
+    this.#found = this.#pieces[low];
+    return this.#found;
   }
 
   /** One piece at a time stays: events are mostly read in order. */

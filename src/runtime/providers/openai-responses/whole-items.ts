@@ -34,7 +34,8 @@ export function wholeItem(expected: Expected, item: string, withIds: boolean): I
     const valueAt = spans[at + 2] as number;
     const valueEnd = spans[at + 3] as number;
     const field = fieldAt(fields, item, keyAt, spans[at + 1] as number);
-    if (field === -1 || (seen & (1 << field)) !== 0) return undefined; // not sent back, or repeated
+    if (field === -1) return undefined; // not sent back
+    if ((seen & (1 << field)) !== 0) return undefined;
     seen |= 1 << field;
     if (field === ID && (!withIds || itemId === undefined)) return undefined;
     if (field <= NAME && !isText(item, valueAt, valueEnd, valueOf(field, expected))) return undefined;
