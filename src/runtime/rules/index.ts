@@ -31,7 +31,7 @@ export interface DialectFacts {
 }
 
 const START: { readonly [D in keyof DialectFacts]: (facts: DialectFacts[D]) => RequestCheck } = {
-  "openai-responses": (facts) => new RuleSet(RESPONSES_RULES, facts, viewItem),
+  "openai-responses": (facts) => new RuleSet(RESPONSES_RULES, facts, viewItem, ({ type }) => type),
   "anthropic-messages": (facts) => new RuleSet(MESSAGES_RULES, viewHead(facts), viewMessage),
   "openai-chat": (facts) => new RuleSet(CHAT_RULES, viewChatRequest(facts), viewChatMessage),
 };

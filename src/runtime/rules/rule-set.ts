@@ -42,31 +42,53 @@ export type ViewOf<View> = (
   outline?: ItemOutline,
 ) => View;
 
+interface RuleLook<View> {
+  readonly id: string;
+  readonly look: Look<View>;
+  readonly about: ((type: string) => boolean) | undefined;
+}
+
 export class RuleSet<View, Facts> implements RequestCheck {
   readonly #runs: readonly { readonly id: string; readonly run: RuleRun<View> }[];
   /** Those that look at pieces one by one. */
-  readonly #looks: readonly { readonly id: string; readonly look: Look<View> }[];
+  readonly #looks: readonly RuleLook<View>[];
+  /** The same by the type of the piece: of most rules, most pieces are none of their business. */
+  readonly #looksAt = new Map<string | undefined, readonly RuleLook<View>[]>();
   readonly #view: ViewOf<View>;
+  readonly #typeOf: (piece: View) => string | undefined;
   readonly #found: Violation[] = [];
   #count = 0;
 
-  constructor(rules: readonly Rule<View, Facts>[], facts: Facts, view: ViewOf<View>) {
+  constructor(
+    rules: readonly Rule<View, Facts>[],
+    facts: Facts,
+    view: ViewOf<View>,
+    typeOf: (piece: View) => string | undefined = () => undefined,
+  ) {
     this.#runs = rules.map((rule) => ({ id: rule.id, run: "item" in rule ? rule : rule.start(facts) }));
-    this.#looks = this.#runs.flatMap(({ id, run }) =>
-      run.item === undefined ? [] : [{ id, look: run.item }],
+    this.#looks = this.#runs.flatMap(({ id, run }, index) =>
+      run.item === undefined ? [] : [{ id, look: run.item, about: rules[index]?.about }],
     );
     this.#view = view;
+    this.#typeOf = typeOf;
   }
 
   push(text: string, context: PieceContext = {}, outline?: ItemOutline): void {
     const index = this.#count;
     this.#count += 1;
     const piece = this.#view(text, index, context, outline);
-    for (const { id, look } of this.#looks) {
-      const found = look(piece);
+    const type = this.#typeOf(piece);
+    for (const one of this.#looksAt.get(type) ?? this.#chosenFor(type)) {
+      const found = one.look(piece);
       if (found === undefined) continue;
-      for (const problem of listOf(found, index)) this.#found.push({ rule: id, ...problem });
+      for (const problem of listOf(found, index)) this.#found.push({ rule: one.id, ...problem });
     }
+  }
+
+  #chosenFor(type: string | undefined): readonly RuleLook<View>[] {
+    const chosen = this.#looks.filter(({ about }) => type === undefined || about?.(type) !== false);
+    this.#looksAt.set(type, chosen);
+    return chosen;
   }
 
   violations(): readonly Violation[] {

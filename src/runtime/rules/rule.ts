@@ -33,6 +33,8 @@ interface RuleText {
   /** The failures.md entries that support the rule. */
   readonly evidence: string;
   readonly todo: string;
+  /** Whether the rule looks at pieces of this type. Without it, it looks at all. */
+  readonly about?: (type: string) => boolean;
 }
 
 /** A rule that needs only the piece itself has no run. */

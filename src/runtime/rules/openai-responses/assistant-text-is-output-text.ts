@@ -5,9 +5,9 @@ export const assistantTextIsOutputText: ResponsesRule = {
   title: "Assistant messages hold output_text or refusal, and are not empty",
   evidence: "S05, S06, S14",
   todo: "Use output_text parts; leave an empty message out.",
+  about: (type) => type === "message",
   item(item) {
-    if (item.type !== "message" || item.role !== "assistant" || item.contentTypes === undefined)
-      return undefined;
+    if (item.role !== "assistant" || item.contentTypes === undefined) return undefined;
     if (item.contentTypes.length === 0) return `Invalid 'input[${item.index}].content': empty array.`;
     const wrong = item.contentTypes.find((type) => type !== "output_text" && type !== "refusal");
     if (wrong === undefined) return undefined;

@@ -6,6 +6,7 @@ export const callsHaveOutputs: ResponsesRule = {
   title: "Every call has an output",
   evidence: "T01",
   todo: "Add an output that says what became of the call.",
+  about: (type) => type !== "reasoning" && type !== "message",
   start({ kept }) {
     const open = new Map<string, ItemView>();
     return {

@@ -5,8 +5,7 @@ export const messagesHaveContent: ResponsesRule = {
   title: "A message has its content field",
   evidence: "S06",
   todo: "Leave the message out.",
+  about: (type) => type === "message",
   item: (item) =>
-    item.type === "message" && !item.hasContent
-      ? `Missing required parameter: 'input[${item.index}].content'.`
-      : undefined,
+    !item.hasContent ? `Missing required parameter: 'input[${item.index}].content'.` : undefined,
 };

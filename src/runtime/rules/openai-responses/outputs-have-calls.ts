@@ -6,6 +6,7 @@ export const outputsHaveCalls: ResponsesRule = {
   title: "Every output answers one call before it, once",
   evidence: "T02, T10",
   todo: "Leave the output out, or send its call.",
+  about: (type) => type !== "reasoning" && type !== "message",
   start({ kept }) {
     const open = new Set<string>();
     const answered = new Set<string>();

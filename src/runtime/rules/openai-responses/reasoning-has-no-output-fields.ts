@@ -5,8 +5,6 @@ export const reasoningHasNoOutputFields: ResponsesRule = {
   title: "Reasoning carries no status",
   evidence: "S03",
   todo: "Remove the field.",
-  item: (item) =>
-    item.type === "reasoning" && item.hasStatus
-      ? `Unknown parameter: 'input[${item.index}].status'.`
-      : undefined,
+  about: (type) => type === "reasoning",
+  item: (item) => (item.hasStatus ? `Unknown parameter: 'input[${item.index}].status'.` : undefined),
 };

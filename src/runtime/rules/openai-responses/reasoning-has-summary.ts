@@ -5,8 +5,7 @@ export const reasoningHasSummary: ResponsesRule = {
   title: "Reasoning has a summary array, even if it is empty",
   evidence: "S01, S02",
   todo: 'Add "summary": [].',
+  about: (type) => type === "reasoning",
   item: (item) =>
-    item.type === "reasoning" && item.summary !== "array"
-      ? `Missing required parameter: 'input[${item.index}].summary'.`
-      : undefined,
+    item.summary !== "array" ? `Missing required parameter: 'input[${item.index}].summary'.` : undefined,
 };

@@ -1,4 +1,5 @@
-import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
+import { isCallType, isOutputType } from "./call-types.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
 const MAX_LENGTH = 128;
 
@@ -7,9 +8,10 @@ export const validToolNames: ResponsesRule = {
   title: "Tool names are 1 to 128 letters, digits, _ or -",
   evidence: "T15",
   todo: "Map the name, in both the call and its output, to one that no tool has.",
+  about: (type) => isCallType(type) || isOutputType(type),
   item(item) {
     const { index, name } = item;
-    if (name === undefined || !(isCall(item) || isOutput(item))) return undefined;
+    if (name === undefined) return undefined;
     const at = `Invalid 'input[${index}].name'`;
     if (name === "") {
       return `${at}: empty string. Expected a string with minimum length 1, but got an empty string instead.`;
