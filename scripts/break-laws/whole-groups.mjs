@@ -90,8 +90,8 @@ const WITHOUT = [
   [6, "payloads that are null", items, 'if (item.startsWith("null", valueAt)) return undefined;', ""],
   [6, "missing summaries", items, "(1 << TYPE) | (1 << SUMMARY)", "1 << TYPE"],
   [1, "ids that JSON escapes", items, 'callId !== "" && !PLAIN.test(callId)', "false"],
-  [2, "prefixes of ids", request, "withIds ? !fitsItsType(itemId, itemType) : ", "!withIds && "],
-  [2, "calls that need their id", request, " : CALLS_BY_ID.has(itemType)", " : false"],
+  [2, "prefixes of ids", request, "withIds ? fitsItsType(itemId, itemType) : ", "withIds || "],
+  [2, "calls that need their id", request, " : !CALLS_BY_ID.has(itemType)", " : true"],
   [1, "repeated keys of a line", stored, "      this.#assertSame(event);\n", ""],
   [
     1,

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from "vitest";
 
 import type { LoggedEvent } from "../../src/base/events/index.ts";
 import { explain, Fold, type Plan } from "../../src/runtime/fold/index.ts";
-import type { Model } from "../../src/runtime/providers/index.ts";
+import type { Model, RenderedRequest } from "../../src/runtime/providers/index.ts";
 import { storedLines } from "../contracts/stored-lines.ts";
 import { conversations } from "../support/conversation.ts";
 import { bodyText, stamped } from "../support/next-request.ts";
@@ -37,6 +37,7 @@ test(
           const expected = told(guarded, log, model());
           expect(told(fast, log, model())).toEqual(expected);
           expect(told(stored, log, model())).toEqual(expected);
+          expect(told(stored, log, model(), inParts(log, model()))).toEqual(expected);
           tally.add("requests compared");
           tally.add("groups sent whole", wholeIn(fast));
           tally.add("groups sent whole from lines", wholeIn(stored));
@@ -47,6 +48,7 @@ test(
       runs(QUICK),
     );
     expect(tally.get("groups sent whole")).toBeGreaterThan(QUICK);
+    expect(tally.get("parts rendered ahead")).toBeGreaterThan(QUICK);
   },
   timeoutFor(QUICK),
 );
@@ -73,8 +75,24 @@ function refused(log: readonly LoggedEvent[], { settings }: Plan): readonly Logg
   return stamped(log, [{ type: "replay_override", what, action: "close_call", target, cause }]);
 }
 
-function told(plan: Plan, log: readonly LoggedEvent[], model: Model): object {
-  const rendered = model.createRenderer().render(plan, context);
+/** Planned and rendered one entry at a time, as a long log is in larger parts. */
+function inParts(log: readonly LoggedEvent[], model: Model): RenderedRequest {
+  const fold = new Fold();
+  fold.add(log);
+  const renderer = model.createRenderer();
+  for (let plan = fold.planAhead(1); plan !== undefined; plan = fold.planAhead(1)) {
+    tally.add("parts rendered ahead");
+    renderer.renderAhead(plan, context);
+  }
+  return renderer.render(fold.plan() as Plan, context);
+}
+
+function told(
+  plan: Plan,
+  log: readonly LoggedEvent[],
+  model: Model,
+  rendered = model.createRenderer().render(plan, context),
+): object {
   const { bodyHash, prefixHash, leftOut, sources, violations, remarks } = rendered;
   const decisions = explain(log, rendered.entries);
   return { body: bodyText(rendered), bodyHash, prefixHash, leftOut, sources, violations, remarks, decisions };

@@ -35,14 +35,23 @@ export function isSame(
   return true;
 }
 
+/** The next quote. A loop is faster than a search for the short texts that most fields are. */
+export function nextQuote(bytes: Uint8Array, from: number, end: number): number {
+  const near = Math.min(from + NEAR, end);
+  for (let at = from; at < near; at += 1) if (bytes[at] === QUOTE) return at;
+  return near === end ? -1 : bytes.indexOf(QUOTE, near);
+}
+
+const NEAR = 96;
+
 /** `from` is behind an opening quote; the result is the place of the closing one, or -1 if there is none before `end`. */
 export function quoteAfter(bytes: Uint8Array, from: number, end: number): number {
-  let quote = bytes.indexOf(QUOTE, from);
+  let quote = nextQuote(bytes, from, end);
   while (quote !== -1 && quote < end) {
     let backslashes = 0;
     while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes += 1;
     if (backslashes % 2 === 0) return quote;
-    quote = bytes.indexOf(QUOTE, quote + 1);
+    quote = nextQuote(bytes, quote + 1, end);
   }
   return -1;
 }
@@ -75,7 +84,7 @@ export interface FieldPlaces {
  */
 export function fieldAt(bytes: Uint8Array, at: number, end: number, found: FieldPlaces): boolean {
   if (bytes[at] !== COMMA || bytes[at + 1] !== QUOTE) return false;
-  const keyEnd = bytes.indexOf(QUOTE, at + 2);
+  const keyEnd = nextQuote(bytes, at + 2, end);
   if (keyEnd === -1 || keyEnd >= end || bytes[keyEnd + 1] !== COLON) return false;
   const valueStart = keyEnd + 2;
   const valueEnd = endOfSimple(bytes, valueStart, end);
@@ -96,8 +105,8 @@ function endOfSimple(bytes: Uint8Array, start: number, end: number): number {
   if (first === OPEN_BRACKET) return -1;
   if (first === OPEN_BRACE) {
     // A brace in one of its texts would leave something behind it that is not a field.
-    const brace = bytes.indexOf(CLOSE_BRACE, start);
-    return brace === -1 || brace >= end ? -1 : brace + 1;
+    for (let at = start; at < end; at += 1) if (bytes[at] === CLOSE_BRACE) return at + 1;
+    return -1;
   }
   let at = start;
   while (at < end && bytes[at] !== COMMA) at += 1;

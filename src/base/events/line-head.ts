@@ -11,6 +11,7 @@ import {
   type FieldPlaces,
   isAt,
   isSame,
+  nextQuote,
   numberIn,
   QUOTE,
 } from "./line-bytes.ts";
@@ -68,9 +69,9 @@ export class LineHead implements KnownHead {
     if (!isAt(bytes, start, SEQ)) return false;
     const seqEnd = digitsEnd(bytes, start + SEQ.length);
     if (!isAt(bytes, seqEnd, ID)) return false;
-    const idEnd = bytes.indexOf(QUOTE, seqEnd + ID.length);
+    const idEnd = nextQuote(bytes, seqEnd + ID.length, end);
     if (!isAt(bytes, idEnd, AT)) return false;
-    const atEnd = bytes.indexOf(QUOTE, idEnd + AT.length);
+    const atEnd = nextQuote(bytes, idEnd + AT.length, end);
     if (!isAt(bytes, atEnd, EPOCH)) return false;
     const epochAt = atEnd + EPOCH.length;
     const epochEnd = digitsEnd(bytes, epochAt);

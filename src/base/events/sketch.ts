@@ -100,7 +100,7 @@ export function sketchOfItem(head: EventHead): ItemSketch {
     blank: type === "assistant_message" && event.text.trim() === "",
     callId: type === "tool_call" ? event.callId : "",
     name: type === "tool_call" ? event.name : "",
-    called: item.includes(CALLER),
+    called: type !== "reasoning" && item.includes(CALLER),
   };
   return new ItemSketch(head, fields, -1);
 }

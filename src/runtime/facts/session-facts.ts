@@ -266,6 +266,7 @@ export class SessionFacts {
 
   /** The call ends, or begins again after a crash: nothing waits for what it asked before. */
   #endElicitations({ response, callId }: { readonly response: string; readonly callId: string }): void {
+    if (this.#elicitations.size === 0) return;
     for (const [id, asked] of this.#elicitations)
       if (asked.response === response && asked.callId === callId) this.#elicitations.delete(id);
   }

@@ -347,3 +347,35 @@ test.each(Object.entries(REACHED))("the reason %s is given", (reason, [log, sett
   expect(given).not.toEqual([]);
   expect(given.every(({ why }) => why !== "")).toBe(true);
 });
+
+const turns = (log: LogBuilder, count: number): LogBuilder =>
+  Array.from({ length: count }).reduce<LogBuilder>(
+    (all, _one, index) => all.user("more").respond({ items: [{ type: "message", text: `answer ${index}` }] }),
+    log,
+  );
+const parts = ({ events }: LogBuilder, count: number): readonly number[] => {
+  const fold = new Fold();
+  fold.add(events);
+  const planned: number[] = [];
+  for (let plan = fold.planAhead(count); plan !== undefined; plan = fold.planAhead(count))
+    planned.push(plan.entries.length);
+  return planned;
+};
+
+describe("a long log is planned ahead", () => {
+  test("in parts, up to the last", () => {
+    expect(parts(turns(start(), 3), 2)).toEqual([2, 4, 6]);
+    expect(parts(turns(start(), 3), 100)).toEqual([]);
+  });
+
+  test("as far as no later event can change it, and not at all if every message can", () => {
+    const open = start().respond({ items: [{ type: "call", callId: "call_1" }] });
+    expect(parts(turns(open, 4), 2)).toEqual([]);
+    expect(parts(turns(turns(start(), 2).respond({ items: [{ type: "call", callId: "c" }] }), 4), 2)).toEqual(
+      [2, 4],
+    );
+    expect(parts(turns(new LogBuilder().settings({ replay: "since_last_user" }).user("hi"), 4), 2)).toEqual(
+      [],
+    );
+  });
+});

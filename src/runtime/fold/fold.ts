@@ -91,6 +91,24 @@ export class Fold {
 
   /** The plan for the current settings, or for others (a preview). Undefined while the log has no settings. */
   plan(settings: Settings | undefined = this.#settings): Plan | undefined {
+    return this.#planUpTo(settings, Infinity);
+  }
+
+  /**
+   * The plan so far with up to `count` more entries, for callers that render a long log in parts. Undefined if the plan
+   * of the whole log is as near, or if one of these entries can still change.
+   */
+  planAhead(count: number): Plan | undefined {
+    if (this.#settings === undefined) return undefined;
+    const cache = this.#cacheFor(this.#settings);
+    const upTo = cache.entries.length + count;
+    const { revision } = cache;
+    if (upTo >= this.#entries.length) return undefined;
+    const plan = this.#planUpTo(this.#settings, upTo);
+    return cache.revision === revision && cache.entries.length === upTo ? plan : undefined;
+  }
+
+  #planUpTo(settings: Settings | undefined, upTo: number): Plan | undefined {
     if (settings === undefined) return undefined;
     const cache = this.#cacheFor(settings);
     const overrides = this.#overrides.filter((one) => sameOrigin(one.target, settings.target));
@@ -106,7 +124,9 @@ export class Fold {
     const container = blocks ? containerOf(this.#entries, formOf) : undefined;
     const hasContainer = container !== undefined || givesContainer(settings);
     let codeLost = false;
-    for (const [index, entry] of fresh.entries()) {
+    const end = Math.min(fresh.length, upTo - cache.entries.length);
+    for (let index = 0; index < end; index += 1) {
+      const entry = fresh[index] as Entry;
       // A cap on replayed reasoning needs the guard.
       const whole =
         entry.kind === "group" && allowed === undefined

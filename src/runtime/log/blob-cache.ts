@@ -1,6 +1,6 @@
 /** Keeps the blobs that a session's requests contain in memory. */
 
-import { eventOf, headsOf, isQuiet } from "../../base/events/index.ts";
+import { type EventHead, eventOf, headsOf, isQuiet } from "../../base/events/index.ts";
 import { codeOf } from "../../base/support/index.ts";
 import { sentBlobsOf } from "./bundle.ts";
 import type { Log } from "./log.ts";
@@ -22,9 +22,11 @@ export class BlobCache {
 
   async load(): Promise<void> {
     const heads = headsOf(this.#log.events);
-    for (const head of heads.slice(this.#seen)) {
+    for (let at = this.#seen; at < heads.length; at += 1) {
+      const head = heads[at] as EventHead;
       // A line that names a blob is decoded when it is read (line-head.ts).
-      for (const name of isQuiet(head) ? [] : sentBlobsOf(eventOf(head))) {
+      if (isQuiet(head) || (head.type !== "user_message" && head.type !== "tool_result")) continue;
+      for (const name of sentBlobsOf(eventOf(head))) {
         if (this.#blobs.has(name)) continue;
         const bytes = await this.#log.getBlob(name).catch(goneIfDamaged);
         if (bytes !== undefined) this.#blobs.set(name, bytes);

@@ -69,9 +69,17 @@ export class GrowingRenderer implements Renderer {
   }
 
   render(plan: Plan, context: RenderContext): RenderedRequest {
+    return this.#stateFor(plan, context).render(plan, context);
+  }
+
+  renderAhead(plan: Plan, context: RenderContext): void {
+    this.#stateFor(plan, context).add(plan, context);
+  }
+
+  #stateFor(plan: Plan, context: RenderContext): RenderState {
     const head = Buffer.from(this.#form.head(plan, context));
     if (this.#state?.continues(plan, head) !== true) this.#state = new RenderState(this.#form, plan, head);
-    return this.#state.render(plan, context);
+    return this.#state;
   }
 }
 
@@ -122,7 +130,8 @@ class RenderState {
     );
   }
 
-  render(plan: Plan, context: RenderContext): RenderedRequest {
+  /** Renders the entries that are not in the request yet. */
+  add(plan: Plan, context: RenderContext): void {
     for (let index = this.#planned.length; index < plan.entries.length; index += 1) {
       const planned = plan.entries[index] as PlanEntry;
       const guarded = this.#form.guard(planned, plan, this.#rendered);
@@ -136,6 +145,10 @@ class RenderState {
       this.#rendered.push(entry);
       this.#leftOut.add(entry);
     }
+  }
+
+  render(plan: Plan, context: RenderContext): RenderedRequest {
+    this.add(plan, context);
     const { text, remarks } = this.#form.tail(this.#rendered, plan);
     const tail = Buffer.from(text);
     this.#hash();

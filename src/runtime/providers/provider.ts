@@ -138,6 +138,8 @@ export interface RenderContext {
 
 /** Caches what it has rendered, so that a step costs only what is new. */
 export interface Renderer {
+  /** Renders the entries of a plan without making a request of them. The next plan begins with the same ones. */
+  renderAhead(plan: Plan, context: RenderContext): void;
   render(plan: Plan, context: RenderContext): RenderedRequest;
 }
 

@@ -19,7 +19,7 @@ import { closeTurn, endsWithItsTurn, findOpenTurn, type OpenTurn } from "./recov
 const HISTORY_BATCH = 256;
 
 /** A few milliseconds of work. */
-const FOLDED_AT_ONCE = 16 * 1024;
+const FOLDED_AT_ONCE = 8 * 1024;
 
 type Batch = readonly SessionEvent[];
 

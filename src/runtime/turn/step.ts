@@ -5,6 +5,8 @@
  * retried after a wait, or continues on another model, or fails.
  */
 
+import { setImmediate } from "node:timers/promises";
+
 import {
   type Dialect,
   type ErrorInfo,
@@ -20,12 +22,14 @@ import {
   isOutOfService,
   type Model,
   remedyFor,
+  type RenderContext,
   type RenderedRequest,
   type StreamEnd,
 } from "../providers/index.ts";
 import { Budget, type OverBudget } from "./budget.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf, pathOf, ruleError } from "./heal.ts";
+import type { LiveLog } from "./live-log.ts";
 import { ResponseRecorder } from "./record.ts";
 
 export interface StepOutcome {
@@ -46,6 +50,7 @@ export async function runStep(
   let refused: ErrorInfo | undefined;
   for (let attempt = 1 + attemptsBefore(context, step); ; attempt += 1) {
     const setup = await applySettings(context);
+    await renderAhead(context, setup);
     await context.live.blobs.load();
     const rendered = render(context, setup);
     const sent = await sendOnce(context, { setup, rendered, step, attempt });
@@ -136,10 +141,28 @@ async function applySettings(context: TurnContext): Promise<StepSetup> {
   return setup;
 }
 
-function render({ live }: TurnContext, setup: StepSetup): RenderedRequest {
+/** Some 25 ms of work. */
+const RENDERED_AT_ONCE = 1024;
+
+/** Renders most of a long history in parts. The event loop is free between them. */
+async function renderAhead({ live }: TurnContext, { renderer }: StepSetup): Promise<void> {
+  for (;;) {
+    await live.blobs.load();
+    const plan = live.fold.planAhead(RENDERED_AT_ONCE);
+    if (plan === undefined) return;
+    renderer.renderAhead(plan, renderContextOf(live));
+    await setImmediate();
+  }
+}
+
+function render({ live }: TurnContext, { renderer }: StepSetup): RenderedRequest {
   const plan = live.fold.plan();
   if (plan === undefined) throw codedError("no_settings", "the log has no settings yet");
-  return setup.renderer.render(plan, { cacheKey: live.rootSession, blob: (name) => live.blobs.get(name) });
+  return renderer.render(plan, renderContextOf(live));
+}
+
+function renderContextOf(live: LiveLog): RenderContext {
+  return { cacheKey: live.rootSession, blob: (name) => live.blobs.get(name) };
 }
 
 interface Attempt {

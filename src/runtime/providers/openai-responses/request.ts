@@ -29,9 +29,9 @@ export const RESPONSES_FORM: RequestForm = {
 function isSentWhole(entry: PlanEntry): boolean {
   if (entry.kind !== "group" || entry.whole === undefined) return false;
   const { withIds } = entry;
-  for (const { itemType, itemId = "" } of entry.whole.items)
-    if (withIds ? !fitsItsType(itemId, itemType) : CALLS_BY_ID.has(itemType)) return false;
-  return true;
+  return entry.whole.items.every(({ itemType, itemId = "" }) =>
+    withIds ? fitsItsType(itemId, itemType) : !CALLS_BY_ID.has(itemType),
+  );
 }
 
 /** If an id has the prefix of another type, the API refuses it, so the group is sent without ids (failures.md I06). */
