@@ -120,6 +120,7 @@ export class LogPieces implements LineSource {
   readonly #line = new LineInBuffer(NOTHING);
   /** The piece that was last read again. */
   #again: Piece | undefined;
+  #room: Buffer = NOTHING;
 
   constructor(path: string, session: string, sizes: PieceSizes = SIZES) {
     this.#path = path;
@@ -236,7 +237,10 @@ export class LogPieces implements LineSource {
     if (file === undefined) return undefined;
     try {
       if (fstatSync(file).size < start + length) return undefined;
-      const bytes = Buffer.allocUnsafeSlow(length);
+      // Over the one before: a new buffer for every piece would make V8 collect garbage all the time.
+      if (this.#room.length < length) this.#room = Buffer.allocUnsafeSlow(length);
+      this.#again = undefined;
+      const bytes = this.#room.subarray(0, length);
       for (let done = 0; done < length;) {
         const count = readSync(file, bytes, done, length - done, start + done);
         if (count === 0) return undefined;
