@@ -42,18 +42,30 @@ export async function streamEvents(
   after: number,
   counters: StreamCounters,
 ): Promise<void> {
+  const client = await beginStream(hosted, response, after, counters);
+  counters.open += 1;
+  try {
+    await client.run();
+  } finally {
+    counters.open -= 1;
+    client.end();
+  }
+}
+
+/** A function of its own: the first state would stay in memory with one that waits until the client leaves. */
+async function beginStream(
+  hosted: HostedSession,
+  response: ServerResponse,
+  after: number,
+  counters: StreamCounters,
+): Promise<EventClient> {
   // Before anything is written: a session that cannot be opened is an ordinary error, not a broken stream.
   const state = await hosted.state.frame();
   response.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" });
   response.write(`retry: ${RECONNECT_MS}\n\n`);
   const client = new EventClient(hosted, response, after, counters);
-  counters.open += 1;
-  try {
-    await client.run(state);
-  } finally {
-    counters.open -= 1;
-    client.end();
-  }
+  client.sendState(state);
+  return client;
 }
 
 class EventClient {
@@ -93,8 +105,7 @@ class EventClient {
     response.on("close", () => this.#close());
   }
 
-  async run(state: StateFrame): Promise<void> {
-    this.#sendState(state);
+  async run(): Promise<void> {
     while (!this.#gone && !this.#hosted.gone) {
       const { session, swapped } = await this.#hosted.attach();
       await this.#resetIfAhead(session);
@@ -180,16 +191,16 @@ class EventClient {
       this.#stateWanted = false;
       if (this.#gone || this.#hosted.gone) return;
       this.#hosted.state.frame().then(
-        (state) => this.#sendState(state),
+        (state) => this.sendState(state),
         () => undefined, // it can no longer be opened; the stream itself reports that
       );
     });
   }
 
-  #sendState({ key, bytes }: StateFrame): void {
-    if (key === this.#sentState) return;
-    this.#sentState = key;
-    this.#write(bytes);
+  sendState({ key, text }: StateFrame): void {
+    const isNew = key !== this.#sentState;
+    this.#sentState = key; // an equal key too: then only one copy of it stays in memory
+    if (isNew) this.#write(Buffer.from(text));
   }
 
   /** Bytes that this client has not read yet. */

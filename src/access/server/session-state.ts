@@ -12,7 +12,8 @@ import type { TurnRequest } from "./turn-request.ts";
 export interface StateFrame {
   /** Equal keys mean nothing new to send. `lastSeq` is excluded: every event carries it. */
   readonly key: string;
-  readonly bytes: Buffer;
+  /** No buffer: one of this size is a slice of a large block, which would stay in memory with it. */
+  readonly text: string;
 }
 
 export interface HostedStateParts {
@@ -130,8 +131,5 @@ function queuedIn(list: readonly WaitingTurn[], facts: SessionFacts): readonly Q
 
 function stateFrameOf(state: SessionState): StateFrame {
   const { lastSeq: _lastSeq, ...rest } = state;
-  return {
-    key: JSON.stringify(rest),
-    bytes: Buffer.from(`event: state\ndata: ${JSON.stringify(state)}\n\n`),
-  };
+  return { key: JSON.stringify(rest), text: `event: state\ndata: ${JSON.stringify(state)}\n\n` };
 }
