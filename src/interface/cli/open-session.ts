@@ -159,22 +159,21 @@ export function heldCost(
 export interface MoreTools {
   readonly extra?: readonly Tool[] | undefined;
   readonly skills?: readonly Skill[];
+  /** Those of the folder, if they exist already. */
+  readonly builtin?: readonly Tool[];
 }
 
 /** Without the tool that reads skills, because of its name or of `--allow-tools`, there are no skills. */
 export async function chooseTools(
   settings: RunSettings,
   cwd: string,
-  { extra = [], skills = [] }: MoreTools = {},
+  { extra = [], skills = [], builtin = builtinTools({ cwd }) }: MoreTools = {},
 ): Promise<{ readonly tools: readonly Tool[]; readonly skills: readonly Skill[] }> {
   const { trustedCode: trusted } = settings;
   const own = settings.tools === undefined ? [] : await loadTools(settings.tools, { trusted });
   const names = new Set(own.map(({ name }) => name));
   const reader = skills.length === 0 ? [] : [skillTool(skills)];
-  const all = [
-    ...own,
-    ...[...extra, ...builtinTools({ cwd }), ...reader].filter(({ name }) => !names.has(name)),
-  ];
+  const all = [...own, ...[...extra, ...builtin, ...reader].filter(({ name }) => !names.has(name))];
   const { allowTools } = settings;
   // One list of names serves every folder, also those without skills. Which tools MCP servers have is known only when
   // they are connected.

@@ -21,6 +21,7 @@ import { modelsFingerprint } from "./models-fingerprint.ts";
 import { chooseTools, heldCost } from "./open-session.ts";
 import { storeSecrets } from "./open-store.ts";
 import { settingsUnasked, settingsWithTrust, tellProblem } from "./project-trust.ts";
+import { recentTools } from "./recent-tools.ts";
 import { remembered } from "./remembered-models.ts";
 import type { RunFlags } from "./run-options.ts";
 import { costLimits, type RunSettings, runSettings } from "./run-settings.ts";
@@ -54,6 +55,7 @@ export async function serveAgents(
   const { tools: usualTools } = await chooseTools(here.settings, start);
   allowRules(here.settings, usualTools, terminal);
   const ofTheStore = storeSecrets(flags);
+  const builtinOf = recentTools();
   const once = { stderr: tellingOnce(terminal.stderr) };
   const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
     const folder = isFolder(cwd) ? cwd : start;
@@ -67,7 +69,10 @@ export async function serveAgents(
     if (folder !== start) tellMcpProblems(mcp, once);
     const found = await readSkills(config);
     tellSkills(found, once);
-    const { tools, skills } = await chooseTools(settings, folder, found);
+    const { tools, skills } = await chooseTools(settings, folder, {
+      skills: found.skills,
+      builtin: builtinOf(folder),
+    });
     const servers = await connectMcp(mcp.entries, { cwd: folder, only: settings.allowTools });
     return createAgent({
       model,

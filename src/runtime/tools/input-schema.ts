@@ -31,7 +31,11 @@ export function toInputSchema(input: StandardSchema | JsonObject, invalid: Inval
     return { parameters, validate: (value) => validateStandard(input, value) };
   }
   if (!isObject(input)) throw invalid("its schema must be a Standard Schema or a JSON Schema object");
-  const parameters = toParameters(input, invalid);
+  return ofJsonSchema(toParameters(input, invalid), invalid);
+}
+
+/** A function of its own: the check would keep the author's schema in memory too. */
+function ofJsonSchema(parameters: JsonObject, invalid: Invalid): InputSchema {
   const check = jsonSchemaOf(() => jsonSchemaValidator(parameters), invalid);
   return {
     parameters,

@@ -4,29 +4,31 @@
  * from a model.
  */
 
-import { dereference, type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+import { dereference, type OutputUnit, type Schema, validate } from "@cfworker/json-schema";
 
-import {
-  codedError,
-  isObject,
-  type JsonObject,
-  messageOf,
-  type ThroughlineError,
-} from "../../base/support/index.ts";
+import { codedError, type JsonObject, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { type Issue, issuesToMessage } from "./issue-list.ts";
 
 export type SchemaVerdict = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
+/** The schema as the library reads it. Many tools are never called, so it is made with the first value. */
+interface ReadSchema {
+  readonly schema: JsonObject;
+  readonly lookup: Subschemas;
+}
+
+type Subschemas = Record<string, Schema | boolean>;
+
 export function jsonSchemaValidator(schema: JsonObject): (value: unknown) => SchemaVerdict {
-  const own = cloneJson(schema); // the library adds its own properties to the schema
-  assertUsable(own);
-  const quick = new Validator(own, "2020-12", true);
-  const thorough = new Validator(own, "2020-12", false);
+  const text = jsonOf(schema);
+  assertUsable(readSchema(text).lookup);
+  let read: ReadSchema | undefined;
   return (value) => {
     try {
-      const first = quick.validate(value);
+      read ??= readSchema(text);
+      const first = verdictOf(read, value, "first error");
       if (first.valid) return { ok: true };
-      return { ok: false, message: issuesToMessage(toIssues(allErrors(thorough, value) ?? first.errors)) };
+      return { ok: false, message: issuesToMessage(toIssues(allErrors(read, value) ?? first.errors)) };
     } catch (error) {
       // Values that are not JSON (undefined, bigint) or too deep to walk end here.
       return { ok: false, message: `(input): cannot be checked against the schema: ${messageOf(error)}` };
@@ -34,16 +36,39 @@ export function jsonSchemaValidator(schema: JsonObject): (value: unknown) => Sch
   };
 }
 
+/** From a text: the library adds its own properties to a schema. */
+function readSchema(text: string): ReadSchema {
+  const schema = JSON.parse(text) as JsonObject;
+  try {
+    return { schema, lookup: dereference(schema) };
+  } catch (error) {
+    throw schemaInvalid(`cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+function verdictOf(
+  { schema, lookup }: ReadSchema,
+  value: unknown,
+  until: "first error" | "end",
+): ReturnType<typeof validate> {
+  return validate(value, schema, "2020-12", lookup, until === "first error");
+}
+
 /**
  * Returns a copy as JSON. Throws a coded error for cycles, bigints and anything else that cannot be sent to a provider.
  */
 export function cloneJson(schema: JsonObject): JsonObject {
+  return JSON.parse(jsonOf(schema)) as JsonObject;
+}
+
+function jsonOf(schema: JsonObject): string {
+  let text: string | undefined;
   try {
-    const copy = JSON.parse(JSON.stringify(schema)) as unknown;
-    if (isObject(copy)) return copy;
+    text = JSON.stringify(schema) as string | undefined;
   } catch (error) {
     throw schemaInvalid(`is not JSON: ${messageOf(error)}`, error);
   }
+  if (text?.startsWith("{") === true) return text;
   throw schemaInvalid("is not a JSON object");
 }
 
@@ -52,9 +77,9 @@ function schemaInvalid(problem: string, cause?: unknown): ThroughlineError {
 }
 
 /** Returns `undefined` if there are so many errors that the library overflows the stack while collecting them. */
-function allErrors(validator: Validator, value: unknown): readonly OutputUnit[] | undefined {
+function allErrors(read: ReadSchema, value: unknown): readonly OutputUnit[] | undefined {
   try {
-    return validator.validate(value).errors;
+    return verdictOf(read, value, "end").errors;
   } catch {
     return undefined;
   }
@@ -64,13 +89,7 @@ function allErrors(validator: Validator, value: unknown): readonly OutputUnit[] 
  * The library notices a dangling `$ref` or a malformed `pattern` only when a value reaches it, and ignores
  * `$dynamicRef`. A wrong schema would look right until a model hits it, so this checks for all three.
  */
-function assertUsable(schema: JsonObject): void {
-  let subschemas: Record<string, Schema | boolean>;
-  try {
-    subschemas = dereference(schema);
-  } catch (error) {
-    throw schemaInvalid(`cannot be read: ${messageOf(error)}`, error);
-  }
+function assertUsable(subschemas: Subschemas): void {
   for (const subschema of Object.values(subschemas)) {
     if (typeof subschema === "boolean") continue;
     const { __absolute_ref__: target } = subschema;
