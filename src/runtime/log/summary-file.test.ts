@@ -125,6 +125,31 @@ describe("a list reads no log", () => {
   });
 });
 
+test("a search without a match opens only the log that has no valid summary, and only once", async () => {
+  const folder = temporaryFolder();
+  const ids = Array.from({ length: 60 }, (_, number) => `s_${number}`); // more than one part of a list
+  for (const id of ids) await withSession(id, `title of ${id}`, folder);
+  const opened: string[] = [];
+  const read = (id: string): Promise<Log> => {
+    opened.push(id);
+    return fileStore(folder).open(id, { mode: "read" });
+  };
+  const search = async (text: string): Promise<readonly string[]> => {
+    const found: string[] = [];
+    const parts = { root: folder, scan: new FolderScan(folder), now: 0, read };
+    for await (const { id } of listSessions(parts, { search: text })) found.push(id);
+    return found;
+  };
+  expect([await search("no title has this"), opened]).toEqual([[], []]);
+  rmSync(fileOf(folder, "s_7"));
+  expect([await search("no title has this"), opened]).toEqual([[], ["s_7"]]);
+  expect([await search("title of s_7"), await search(""), opened]).toEqual([
+    ["s_7"],
+    expect.arrayContaining(ids),
+    ["s_7"],
+  ]);
+});
+
 test("a list that counts a long log gives the event loop its turns meanwhile, and is right", async () => {
   const folder = await withSession();
   const log = await fileStore(folder).open("s", { mode: "write" });
