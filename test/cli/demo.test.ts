@@ -56,12 +56,23 @@ describe("a command loads only the modules it needs", () => {
     });
     const files = urls.filter((url) => url.startsWith("file:")).map((url) => fileURLToPath(url));
     const inputs = files.flatMap((file) => chunks[file] ?? []);
-    expect(inputs).toContain("src/interface/cli/start-program.ts"); // a checker that saw nothing must not pass
+    expect(inputs).toContain("src/interface/cli/main.ts"); // a checker that saw nothing must not pass
     return inputs;
   }
 
-  test("--version loads the command tree and nothing else", async () => {
-    const inputs = await loadedBy(["--version"]);
+  test.for([["--version"], ["-V"]])("%s loads no argument parser and no command", async ([flag = ""]) => {
+    const inputs = await loadedBy([flag]);
+    expect(inputs.filter((one) => !one.startsWith("src/base/support/")).toSorted()).toEqual([
+      "package.json",
+      "src/interface/cli/exit-codes.ts",
+      "src/interface/cli/main.ts",
+      "src/interface/cli/print-version.ts",
+      "src/interface/cli/unread-output.ts",
+    ]);
+  });
+
+  test("--help loads the command tree and nothing else", async () => {
+    const inputs = await loadedBy(["--help"]);
     const folders = inputs
       .filter((one) => one.startsWith("src/"))
       .map((one) => one.split("/").slice(1, 3).join("/"));

@@ -11,6 +11,7 @@ const STDERR = 2;
 const USAGE = 2;
 /** A turn with the built-in emulator and the file store opens about ten files and sockets at once. */
 const FILES_NEEDED = 16;
+const VERSION_FLAGS = ["-V", "--version"];
 
 /** Without this check, a limit that is too low shows up as a lock that cannot be taken, or as a lost connection. */
 function assertFiles(): void {
@@ -24,7 +25,10 @@ function assertFiles(): void {
 
 try {
   assertFiles();
-  await import("./start-program.ts");
+  const [flag = "", ...others] = process.argv.slice(2);
+  await (others.length === 0 && VERSION_FLAGS.includes(flag)
+    ? import("./print-version.ts")
+    : import("./start-program.ts"));
 } catch (error) {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code !== "EMFILE" && code !== "ENFILE") throw error;
