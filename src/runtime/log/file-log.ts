@@ -25,13 +25,13 @@ import {
 import { type ChangeSource, changesOf } from "./changes.ts";
 import { FileBlobs } from "./file-blobs.ts";
 import type { FileIo } from "./file-io.ts";
-import { createFileScratch } from "./file-scratch.ts";
+import { FileScratch } from "./file-scratch.ts";
 import type { Followed, FolderWatcher } from "./folder-watcher.ts";
 import { removeUnfinished } from "./leftovers.ts";
 import { assertFormat, frameLine, scanHeads } from "./line-framing.ts";
 import { LogPieces, type ReadFrom } from "./log-pieces.ts";
 import { assertWhole, LogSize } from "./log-size.ts";
-import type { AppendDraft, AppendOptions, Log, LogChange, Scratch } from "./log.ts";
+import type { AppendDraft, AppendOptions, Log, LogChange } from "./log.ts";
 import { closed, readOnly, replaced } from "./memory-store.ts";
 import { fileIdentity, fileState, openRegular } from "./open-log-file.ts";
 import { ScratchReader } from "./scratch-reader.ts";
@@ -63,7 +63,7 @@ export class FileLog implements Log {
   readonly events = decodedWhenRead(this.#heads);
   /** Always false: a file cannot show that it was replaced by an older copy. */
   readonly restored = false;
-  readonly scratch: Scratch;
+  readonly scratch: FileScratch;
   readonly #options: FileLogOptions;
   readonly #pieces: LogPieces;
   readonly #stamper: Stamper;
@@ -104,7 +104,7 @@ export class FileLog implements Log {
     this.#stamper = createStamper(options.clock);
     this.#blobs = new FileBlobs(options.path.replace(/\.jsonl$/, ".blobs"));
     this.#limit = new LogSize(options.id, options.largestLogBytes);
-    this.scratch = createFileScratch(this.#scratchPath);
+    this.scratch = new FileScratch(this.#scratchPath);
     this.#pieces = new LogPieces(options.path, options.id);
     this.#summary = new SummaryKeeper(options.path, options.id, 0);
   }
@@ -242,6 +242,7 @@ export class FileLog implements Log {
     } finally {
       if (this.#file !== undefined) closeSync(this.#file);
       this.#file = undefined;
+      this.scratch.close();
       await this.#options.release();
     }
   }

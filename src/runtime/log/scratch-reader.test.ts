@@ -1,11 +1,22 @@
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/contracts/file-fixture.ts";
-import { createFileScratch } from "./file-scratch.ts";
+import { FileScratch } from "./file-scratch.ts";
 import { ScratchReader } from "./scratch-reader.ts";
 
 function setUp(): { readonly path: string; readonly take: () => readonly string[] } {
@@ -75,8 +86,48 @@ test("after a writer was killed in the middle of a row, the next one does not lo
   const { path, take } = setUp();
   writeFileSync(path, '"whole"\n"torn');
   expect(take()).toEqual(['"whole"']);
-  const scratch = createFileScratch(path);
+  const scratch = new FileScratch(path);
   scratch.write(['"next"']);
   expect(take()).toEqual(['"torn', '"next"']);
   expect(await scratch.rows()).toEqual(['"whole"', '"torn', '"next"']);
+});
+
+test("one file serves all responses of a writer; it is emptied after each and removed at the end", async () => {
+  const { path, take } = setUp();
+  const scratch = new FileScratch(path);
+  scratch.clear();
+  expect(existsSync(path)).toBe(false);
+  const inodes = new Set<number>();
+  for (const round of [1, 2, 3]) {
+    scratch.write([`["rsp_${round}"]`]);
+    expect(take()).toEqual([`["rsp_${round}"]`]);
+    inodes.add(statSync(path).ino);
+    scratch.clear();
+    expect([await scratch.rows(), take()]).toEqual([[], []]);
+  }
+  expect(inodes.size).toBe(1);
+  scratch.close();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("rows of a response that did not end stay for the next writer, which removes them", async () => {
+  const { path } = setUp();
+  const first = new FileScratch(path);
+  first.write(["1"]);
+  first.close();
+  const second = new FileScratch(path);
+  expect(await second.rows()).toEqual(["1"]);
+  second.clear();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a file with another name is not emptied", () => {
+  const { path } = setUp();
+  writeFileSync(`${path}.other`, "precious\n");
+  linkSync(`${path}.other`, path);
+  const scratch = new FileScratch(path);
+  scratch.write(["1"]);
+  scratch.clear();
+  expect(existsSync(path)).toBe(false);
+  expect(readFileSync(`${path}.other`, "utf8")).toContain("precious");
 });

@@ -1,7 +1,8 @@
 /**
- * Reads the rows of another writer's scratch journal as they arrive. The writer removes and recreates the file. The
- * reader notices by device, inode and birth time, by a shorter file, and by its first bytes, because a system may reuse
- * an inode at once and its clock has ticks of several milliseconds. Nothing here fails: the journal may be lost.
+ * Reads the rows of another writer's scratch journal as they arrive. The writer empties the file after each response, or
+ * removes and recreates it. The reader notices by device, inode and birth time, by a shorter file, and by its first
+ * bytes, because a system may reuse an inode at once and its clock has ticks of several milliseconds. Nothing here
+ * fails: the journal may be lost.
  */
 
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";

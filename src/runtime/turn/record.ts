@@ -152,12 +152,19 @@ export class ResponseRecorder {
     const durationMs = Math.round(clock.monotonic() - (item?.startedMonotonic ?? clock.monotonic()));
     this.#open.delete(draft.outputIndex);
     this.#live.push(...(item?.ended(durationMs) ?? []));
+    // Viewers get their turn after the append has begun, so what came together with the end of its item needs no rows.
+    const superseded = this.#scratch.takeItem(draft.outputIndex);
     this.#flush();
     const base = { ...draft, turn, response: this.#response };
     const started = isoTime(item?.startedAtMs ?? clock.now());
-    await this.#context.live.append([
-      base.type === "reasoning" ? { ...base, startedAt: started, durationMs } : base,
-    ]);
+    try {
+      await this.#context.live.append([
+        base.type === "reasoning" ? { ...base, startedAt: started, durationMs } : base,
+      ]);
+    } catch (error) {
+      this.#context.live.log.scratch.write(superseded.map((row) => JSON.stringify(row)));
+      throw error;
+    }
   }
 
   #partial(outputIndex: number, item: LiveItem): readonly EventDraft[] {

@@ -21,7 +21,7 @@ type ItemStart = Extract<StreamEvent, { readonly type: "item_start" }>;
  */
 export class ScratchWriter {
   readonly #response: string;
-  #rows: string[] = [];
+  #rows: Row[] = [];
   /** The text of the row that is not closed. Grown piece by piece: the engine copies it once, when the row is written. */
   #text = "";
   #part: { readonly delta: Delta; readonly item: LiveItem } | undefined;
@@ -34,8 +34,7 @@ export class ScratchWriter {
   start({ outputIndex, kind, name, callId, phase }: ItemStart): void {
     if (kind === "other") return;
     this.#closePart();
-    const row = [this.#response, outputIndex, "start", rowKind(kind), { name, callId, phase }];
-    this.#rows.push(JSON.stringify(row));
+    this.#rows.push([this.#response, outputIndex, "start", rowKind(kind), { name, callId, phase }]);
   }
 
   add(delta: Delta, item: LiveItem): void {
@@ -54,12 +53,20 @@ export class ScratchWriter {
   take(): readonly string[] {
     if (this.#rows.length === 0) {
       const row = this.#takePart();
-      return row === undefined ? NO_ROWS : [row];
+      return row === undefined ? NO_ROWS : [JSON.stringify(row)];
     }
     this.#closePart();
     const rows = this.#rows;
     this.#rows = [];
-    return rows;
+    return rows.map((row) => JSON.stringify(row));
+  }
+
+  /** The same for one item. `take` then returns those of the others. */
+  takeItem(outputIndex: number): readonly Row[] {
+    this.#closePart();
+    const own = this.#rows.filter((row) => row[1] === outputIndex);
+    if (own.length > 0) this.#rows = this.#rows.filter((row) => row[1] !== outputIndex);
+    return own;
   }
 
   #closePart(): void {
@@ -67,23 +74,18 @@ export class ScratchWriter {
     if (row !== undefined) this.#rows.push(row);
   }
 
-  #takePart(): string | undefined {
+  #takePart(): Row | undefined {
     if (this.#part === undefined) return undefined;
     const { delta, item } = this.#part;
     const part = `${delta.channel}${delta.part}`;
-    const row: (string | number)[] = [
-      this.#response,
-      delta.outputIndex,
-      rowKind(item.kind),
-      part,
-      this.#text,
-    ];
-    if (item.name !== undefined) row.push(item.name);
+    const row = [this.#response, delta.outputIndex, rowKind(item.kind), part, this.#text] as const;
     this.#text = "";
     this.#part = undefined;
-    return JSON.stringify(row);
+    return item.name === undefined ? row : [...row, item.name];
   }
 }
+
+type Row = readonly [response: string, outputIndex: number, ...rest: readonly unknown[]];
 
 const NO_ROWS: readonly string[] = [];
 
