@@ -12,6 +12,7 @@ import { systemClock } from "../../src/base/support/index.ts";
 import { FileLog } from "../../src/runtime/log/file-log.ts";
 import { FolderWatcher, systemWatch } from "../../src/runtime/log/folder-watcher.ts";
 import { fileStore, lockHolder, type Log, systemFileIo } from "../../src/runtime/log/index.ts";
+import { SharedSync } from "../../src/runtime/log/shared-sync.ts";
 import { startChild, temporaryFolder } from "../contracts/file-fixture.ts";
 import { Tally } from "../support/runs.ts";
 import { EXHAUSTIVE, PATIENCE_MS } from "./how-much.ts";
@@ -103,6 +104,7 @@ function unlocked(folder: string): Promise<Log> {
       watch: systemWatch,
       hasWriter: async () => true,
     }),
+    names: new SharedSync(() => systemFileIo.syncFolder(folder)),
     release: async () => undefined,
   });
 }

@@ -35,6 +35,7 @@ import type { AppendDraft, AppendOptions, Log, LogChange } from "./log.ts";
 import { closed, readOnly, replaced } from "./memory-store.ts";
 import { fileIdentity, fileState, openRegular } from "./open-log-file.ts";
 import { ScratchReader } from "./scratch-reader.ts";
+import type { SharedSync } from "./shared-sync.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
 import { SummaryKeeper } from "./summary-file.ts";
 import { saveAside } from "./torn-tail.ts";
@@ -48,6 +49,8 @@ export interface FileLogOptions {
   release(): Promise<void>;
   /** Shared by all logs of the store. */
   readonly watcher: FolderWatcher;
+  /** Makes the names in the folder survive a loss of power. Shared by all logs of the store. */
+  readonly names: SharedSync;
   /** For tests: a limit below the real one (log-size.ts). */
   readonly largestLogBytes?: number | undefined;
   /** A log of the same file, read earlier. If the file has not changed, it is not read again. */
@@ -399,7 +402,7 @@ export class FileLog implements Log {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     try {
       const file = openSync(this.location, flags, 0o600);
-      this.#naming = this.#options.io.syncFolder(dirname(this.location));
+      this.#naming = this.#options.names.confirm();
       this.#naming.catch(() => undefined); // the next sync reports it
       return file;
     } catch (error) {

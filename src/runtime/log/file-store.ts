@@ -35,6 +35,7 @@ import { unreadable } from "./open-log-file.ts";
 import { removeSession } from "./remove-session.ts";
 import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder } from "./session-folder.ts";
+import { SharedSync } from "./shared-sync.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { rememberFolder } from "./store-place.ts";
 import { WAITING, WaitingFile } from "./waiting-file.ts";
@@ -100,7 +101,8 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     hasWriter: async (id) => isLocked(pathOf(id)),
   });
   const scan = new FolderScan(root);
-  const parts = { clock, io, watcher, largestLogBytes };
+  const names = new SharedSync(() => io.syncFolder(root));
+  const parts = { clock, io, watcher, names, largestLogBytes };
   const store: Store = {
     async open(id, openOptions) {
       if (!storeOpen) throw storeClosed();
@@ -147,7 +149,7 @@ async function openSession(
   path: string,
   root: string,
   { mode, wait = 0 }: OpenOptions,
-  parts: Pick<FileLogOptions, "clock" | "io" | "watcher" | "largestLogBytes" | "earlier">,
+  parts: Pick<FileLogOptions, "clock" | "io" | "watcher" | "names" | "largestLogBytes" | "earlier">,
 ): Promise<FileLog> {
   if (mode === "read") {
     if (!isThere(path)) throw notFound(id);
