@@ -94,7 +94,7 @@ export class FileLog implements Log {
     const log = new FileLog(options);
     await log.#load(options.earlier);
     log.#epoch = nextEpoch(log.#heads);
-    log.#summary = new SummaryKeeper(options.path, options.id, log.#heads.length);
+    log.#summary = new SummaryKeeper(options.path, options.id, log.#heads.length, log.scratch);
     return log;
   }
 
@@ -109,7 +109,7 @@ export class FileLog implements Log {
     this.#limit = new LogSize(options.id, options.largestLogBytes);
     this.scratch = new FileScratch(this.#scratchPath);
     this.#pieces = new LogPieces(options.path, options.id);
-    this.#summary = new SummaryKeeper(options.path, options.id, 0);
+    this.#summary = new SummaryKeeper(options.path, options.id, 0, this.scratch);
   }
 
   get #open(): boolean {

@@ -2,10 +2,19 @@
  * The scratch journal of a log. It may be lost, so nothing here fails: a full disk or a foreign file in its place must
  * not end a turn.
  * One file serves all responses until the log is closed, and is emptied after each: to make and remove a file costs more
- * than to write its rows.
+ * than to write its rows. For the same reason it becomes the session's summary when a turn ends.
  */
 
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 
 import { readRegularFile } from "../../base/files/index.ts";
 import type { Scratch } from "./log.ts";
@@ -56,6 +65,14 @@ export class FileScratch implements Scratch {
     } finally {
       this.#leave();
     }
+  }
+
+  /** Gives the emptied file away under another name, to save the making of one. Returns false if there is none. */
+  giveAs(path: string): boolean {
+    if (this.#holds !== "no rows" || this.#file !== undefined) return false;
+    this.#holds = "nothing";
+    renameSync(this.#path, path);
+    return true;
   }
 
   /** Rows of a response that is still open stay for the next writer. */

@@ -179,6 +179,58 @@ test("a list that counts a long log gives the event loop its turns meanwhile, an
   expect(turns).toBeGreaterThanOrEqual(9);
 });
 
+const journalOf = (folder: string): string => join(folder, "s.live");
+
+async function answered(folder: string): Promise<Log> {
+  const log = await fileStore(folder).open("s", { mode: "write" });
+  await log.append([{ type: "title", title: "begun" }]);
+  log.scratch.write(["a row"]);
+  return log;
+}
+
+describe("the emptied scratch journal becomes the summary", () => {
+  test("when a turn ends, so that no new file is made for it", async () => {
+    const folder = temporaryFolder();
+    const log = await answered(folder);
+    const { ino } = statSync(journalOf(folder));
+    log.scratch.clear();
+    await log.append([{ type: "title", title: "ended" }], { turn: "end" });
+    expect(statSync(fileOf(folder)).ino).toBe(ino);
+    expect(readdirSync(folder).toSorted()).toEqual(["s.jsonl", "s.lock", "s.summary"]);
+    expect(keptIn(folder)).toMatchObject({ title: "ended", events: 2 });
+    log.scratch.write(["another"]);
+    expect(await log.scratch.rows()).toEqual(["another"]);
+    expect(keptIn(folder)).toMatchObject({ title: "ended" });
+    await log.close();
+  });
+
+  test("but not while it has rows", async () => {
+    const folder = temporaryFolder();
+    const log = await answered(folder);
+    await log.append([{ type: "title", title: "ended" }], { turn: "end" });
+    expect(await log.scratch.rows()).toEqual(["a row"]);
+    expect(keptIn(folder)).toMatchObject({ title: "ended" });
+    await log.close();
+  });
+
+  test.each(["a hard link", "a link"])(
+    "nor if %s was put in its place, which stays untouched",
+    async (kind) => {
+      const folder = temporaryFolder();
+      const log = await answered(folder);
+      log.scratch.clear();
+      const precious = join(folder, "precious");
+      writeFileSync(precious, kind === "a link" ? "precious" : "");
+      rmSync(journalOf(folder));
+      (kind === "a link" ? symlinkSync : linkSync)(precious, journalOf(folder));
+      await log.append([{ type: "title", title: "ended" }], { turn: "end" });
+      expect(readFileSync(precious, "utf8")).toBe(kind === "a link" ? "precious" : "");
+      expect(await titlesIn(folder)).toEqual(["ended"]);
+      await log.close();
+    },
+  );
+});
+
 test("a summary larger than the limit is not written, and the list is still right", async () => {
   const title = "x".repeat(2 * 1024 * 1024);
   const folder = await withSession("s", title);

@@ -67,14 +67,24 @@ function wholeOf(file: number): Buffer | undefined {
  * Writes under another name first, so that no reader sees half of it and nothing is written through a link. Not synced:
  * after a loss of power, an incomplete summary fails its checksum.
  */
-export function writeSummary(log: string, session: string, state: LogState, summary: StoredSummary): void {
+export function writeSummary(
+  log: string,
+  session: string,
+  state: LogState,
+  summary: StoredSummary,
+  spare?: SpareFile,
+): void {
   const path = summaryPath(log);
   const unfinished = `${path}${UNFINISHED}`;
   try {
     const line = summaryLine(session, state, summary);
     if (line.length > LARGEST_BYTES) return;
-    rmSync(unfinished, { force: true });
-    writeNew(unfinished, line);
+    const file = spareAs(unfinished, spare) ?? made(unfinished);
+    try {
+      for (let done = 0; done < line.length;) done += writeSync(file, line, done);
+    } finally {
+      closeSync(file);
+    }
     renameSync(unfinished, path);
     // It may contain something that was erased meanwhile, or belong to a log that was removed.
     if (stateOfLog(log)?.ino !== state.ino) rmSync(path, { force: true });
@@ -83,14 +93,20 @@ export function writeSummary(log: string, session: string, state: LogState, summ
   }
 }
 
-function writeNew(path: string, line: Buffer): void {
+/** Undefined if there is none, or if something else was put in its place. */
+function spareAs(path: string, spare: SpareFile | undefined): number | undefined {
+  if (spare?.giveAs(path) !== true) return undefined;
+  const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const found = fstatSync(file);
+  if (found.isFile() && found.size === 0 && found.nlink === 1) return file;
+  closeSync(file);
+  return undefined;
+}
+
+function made(path: string): number {
+  rmSync(path, { force: true });
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = openSync(path, flags, 0o600);
-  try {
-    for (let done = 0; done < line.length;) done += writeSync(file, line, done);
-  } finally {
-    closeSync(file);
-  }
+  return openSync(path, flags, 0o600);
 }
 
 function discard(path: string): void {
@@ -105,17 +121,25 @@ function summaryPath(log: string): string {
   return log.replace(/\.jsonl$/, SUMMARY);
 }
 
+/** An empty file that nobody needs any more, such as the scratch journal of a response that has ended. */
+export interface SpareFile {
+  /** Gives it away under this name. Returns false if there is none. */
+  giveAs(path: string): boolean;
+}
+
 /** Keeps the summary of a writer's log up to date. Counts nothing until first asked to. */
 export class SummaryKeeper {
   readonly #log: string;
   readonly #session: string;
+  readonly #spare: SpareFile;
   /** The number of events the summary covers. Earlier events are another writer's concern. */
   #kept: number;
   #facts: SessionFacts | undefined;
 
-  constructor(log: string, session: string, events: number) {
+  constructor(log: string, session: string, events: number, spare: SpareFile) {
     this.#log = log;
     this.#session = session;
+    this.#spare = spare;
     this.#kept = events;
   }
 
@@ -128,7 +152,7 @@ export class SummaryKeeper {
       if (state.size !== BigInt(size)) return; // another process writes to it
       this.#facts ??= new SessionFacts();
       this.#facts.addHeads(headsOf(events), this.#facts.lastSeq + 1);
-      writeSummary(this.#log, this.#session, state, summaryOf(this.#facts));
+      writeSummary(this.#log, this.#session, state, summaryOf(this.#facts), this.#spare);
     } catch {
       // The events are in the log, so a list reads them from there.
     }
