@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 
 import { headsOf, type LoggedEvent } from "../../base/events/index.ts";
+import { codeOf } from "../../base/support/index.ts";
 import { SessionFacts, type StoredSummary, summaryOf } from "../facts/index.ts";
 import { type LogState, parseSummary, summaryLine } from "./summary-line.ts";
 import { UNFINISHED } from "./whole-file.ts";
@@ -103,10 +104,16 @@ function spareAs(path: string, spare: SpareFile | undefined): number | undefined
   return undefined;
 }
 
+/** The name is unique to this process, so an existing file was left by an earlier attempt. */
 function made(path: string): number {
-  rmSync(path, { force: true });
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  return openSync(path, flags, 0o600);
+  try {
+    return openSync(path, flags, 0o600);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    rmSync(path, { force: true });
+    return openSync(path, flags, 0o600);
+  }
 }
 
 function discard(path: string): void {
