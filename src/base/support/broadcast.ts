@@ -4,6 +4,7 @@
  */
 
 import { onAbort } from "./on-abort.ts";
+import { stayCompiled } from "./stay-compiled.ts";
 
 interface Node<T> {
   batch: readonly T[];
@@ -136,3 +137,6 @@ class Walk<T> implements AsyncIterableIterator<T> {
 }
 
 const OVER = { value: undefined, done: true } as const;
+
+const unread = new Broadcast<unknown>();
+stayCompiled(unread, unread.fromNow());

@@ -81,6 +81,7 @@ export { isSendableToolName, sendableToolName, toolNamePart } from "./sendable-t
 export { readProblem } from "./read-problem.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { shortened, wholeStart } from "./shortened.ts";
+export { stayCompiled } from "./stay-compiled.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";
 export { VERSION } from "./version.ts";
 export { type Given, withDefaults } from "./with-defaults.ts";

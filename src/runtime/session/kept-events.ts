@@ -4,6 +4,7 @@
  */
 
 import type { SessionEvent } from "../../base/events/index.ts";
+import { stayCompiled } from "../../base/support/index.ts";
 
 type Delta = Extract<SessionEvent, { readonly delta: string }>;
 
@@ -47,6 +48,8 @@ export class KeptEvents {
     return { ...this.#first, delta: this.#texts.join("") };
   }
 }
+
+stayCompiled(new KeptEvents());
 
 function isDelta(event: SessionEvent): event is Delta {
   const { type } = event;
