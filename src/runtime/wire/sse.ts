@@ -10,7 +10,13 @@
 
 import { StringDecoder } from "node:string_decoder";
 
-import { codedError, type Given, type ThroughlineError, withDefaults } from "../../base/support/index.ts";
+import {
+  codedError,
+  type Given,
+  stayCompiled,
+  type ThroughlineError,
+  withDefaults,
+} from "../../base/support/index.ts";
 
 export interface SseFrame {
   readonly event: string;
@@ -32,12 +38,11 @@ const DEFAULT_LIMITS: SseLimits = {
 /** UTF-8 needs at most this many bytes per UTF-16 code unit, so text that is short enough need not be measured. */
 const MAX_UTF8_PER_UNIT = 3;
 
-const COLON = 0x3a;
-const SPACE = 0x20;
+const NONE: readonly SseFrame[] = [];
 
 export class SseDecoder {
   readonly #limits: SseLimits;
-  /** Decodes once per chunk and slices the text: a native call for each of an event's three lines would cost more. */
+  /** Decodes once per chunk and splits the text: a native call for each of an event's three lines would cost more. */
   readonly #decoder = new StringDecoder("utf8");
   /** Parts of the unfinished line. A list, because joining per chunk would be quadratic in the line's length. */
   #pieces: string[] = [];
@@ -60,44 +65,31 @@ export class SseDecoder {
 
   /** Returns the frames that this chunk completes. */
   feed(chunk: Uint8Array): readonly SseFrame[] {
-    const frames: SseFrame[] = [];
     const text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    if (text === "") {
-      this.#pieceBytes += chunk.byteLength; // the first bytes of a character
-      return frames;
-    }
-    let at = this.#skipLf && text.startsWith("\n") ? 1 : 0;
-    this.#skipLf = false;
-    let nextCr = text.indexOf("\r", at);
-    let nextLf = text.indexOf("\n", at);
-    while (at < text.length) {
-      const end = earlier(nextLf, nextCr);
-      if (end === -1) {
-        // No line ends in the rest, so the last line end in the bytes is the one before it.
-        const before = at === 0 ? -1 : chunk.lastIndexOf(text.charCodeAt(at - 1));
-        this.#keep(text.slice(at), chunk.byteLength - before - 1);
-        break;
-      }
-      if (this.#pieces.length === 0) this.#line(text, at, end, frames);
-      else {
-        const line = this.#complete(text.slice(at, end));
-        this.#line(line, 0, line.length, frames);
-      }
-      this.#pieceBytes = 0;
-      at = end + 1;
-      if (end === nextCr) {
-        if (at === text.length) this.#skipLf = true;
-        else if (text.startsWith("\n", at)) at += 1;
-        nextCr = text.indexOf("\r", at);
-      }
-      if (nextLf !== -1 && nextLf < at) nextLf = text.indexOf("\n", at);
-    }
+    if (text === "") return NONE; // the first bytes of a character
+    const lines = this.#normal(text).split("\n");
+    const rest = lines.pop() ?? "";
+    const frames: SseFrame[] = [];
+    if (lines.length > 0 && this.#pieces.length > 0) lines[0] = this.#complete(lines[0] ?? "");
+    for (const line of lines) this.#line(line, frames);
+    if (rest !== "") this.#keep(rest);
     return frames;
   }
 
-  #keep(piece: string, bytes: number): void {
+  /** Without the byte order mark, and with LF at the end of every line. */
+  #normal(text: string): string {
+    const skipped = (this.#skipLf && text.startsWith("\n")) || (this.#atStart && text.startsWith("\uFEFF"));
+    const own = skipped ? text.slice(1) : text;
+    this.#atStart = false;
+    this.#skipLf = false;
+    if (!own.includes("\r")) return own;
+    this.#skipLf = own.endsWith("\r");
+    return own.replaceAll(/\r\n?/g, "\n");
+  }
+
+  #keep(piece: string): void {
     this.#pieces.push(piece);
-    this.#pieceBytes += bytes;
+    this.#pieceBytes += Buffer.byteLength(piece);
     if (this.#pieceBytes > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
   }
 
@@ -105,23 +97,25 @@ export class SseDecoder {
     this.#pieces.push(last);
     const line = this.#pieces.join("");
     this.#pieces = [];
+    this.#pieceBytes = 0;
     return line;
   }
 
-  #line(text: string, from: number, end: number, frames: SseFrame[]): void {
-    const start = this.#atStart && text.startsWith("\uFEFF", from) ? from + 1 : from;
-    this.#atStart = false;
+  #line(line: string, frames: SseFrame[]): void {
+    if (line === "") {
+      this.#dispatch(frames);
+      return;
+    }
     const { maxLineBytes } = this.#limits;
-    const mayBeTooLong = (end - start) * MAX_UTF8_PER_UNIT > maxLineBytes;
-    if (mayBeTooLong && Buffer.byteLength(text.slice(start, end)) > maxLineBytes)
+    if (line.length * MAX_UTF8_PER_UNIT > maxLineBytes && Buffer.byteLength(line) > maxLineBytes)
       throw tooLong("a line", maxLineBytes);
-    if (start === end) this.#dispatch(frames);
-    else if (isField("data", text, start, end)) this.#addData(text, valueAt(start + 4, text, end), end);
-    else if (isField("event", text, start, end)) this.#event = text.slice(valueAt(start + 5, text, end), end);
+    if (line.startsWith("data")) {
+      const data = valueOf(line, 4);
+      if (data !== undefined) this.#addData(data);
+    } else if (line.startsWith("event")) this.#event = valueOf(line, 5) ?? this.#event;
   }
 
-  #addData(text: string, start: number, end: number): void {
-    const data = text.slice(start, end);
+  #addData(data: string): void {
     this.#countBytes(data);
     this.#eventLines += 1;
     if (this.#eventLines > this.#limits.maxEventLines)
@@ -155,22 +149,16 @@ export class SseDecoder {
   }
 }
 
-function earlier(a: number, b: number): number {
-  if (a === -1) return b;
-  return b === -1 ? a : Math.min(a, b);
-}
+stayCompiled(new SseDecoder());
 
-/** The name ends at a colon or at the end of the line. */
-function isField(name: string, text: string, start: number, end: number): boolean {
-  const nameEnd = start + name.length;
-  if (!text.startsWith(name, start) || nameEnd > end) return false;
-  return nameEnd === end || text.charCodeAt(nameEnd) === COLON;
-}
-
-/** The position after the colon, and after one space if there is one. */
-function valueAt(nameEnd: number, text: string, end: number): number {
-  const value = Math.min(end, nameEnd + 1);
-  return value < end && text.charCodeAt(value) === SPACE ? value + 1 : value;
+/**
+ * The value of a line's field, without one space at its start. The name ends at a colon or at the end of the line: with
+ * anything else after it, the field is another one.
+ */
+function valueOf(line: string, nameEnd: number): string | undefined {
+  if (line.startsWith(": ", nameEnd)) return line.slice(nameEnd + 2);
+  if (line.startsWith(":", nameEnd)) return line.slice(nameEnd + 1);
+  return line.length === nameEnd ? "" : undefined;
 }
 
 function tooLong(what: string, limit: number, unit = "bytes"): ThroughlineError {
