@@ -17,6 +17,7 @@ import {
   numberOf,
   objectOf,
   sliceMember,
+  stayCompiled,
   stringOf,
   tryParseJson,
 } from "../../../base/support/index.ts";
@@ -26,6 +27,7 @@ import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
 import { clientCall } from "./client-calls.ts";
+import { DeltaShapes, type ReadText } from "./delta-shapes.ts";
 import { itemDraft } from "./item-draft.ts";
 import { parseFrame, responseIn } from "./parse-frame.ts";
 import { compareWithTerminal } from "./terminal-items.ts";
@@ -53,6 +55,7 @@ export class ResponsesDecoder implements StreamDecoder {
   readonly #unknown = new UnknownCounts();
   /** Long strings of large events, known to be plain. */
   readonly #payloads: string[] = [];
+  readonly #shapes = new DeltaShapes();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
   #error: ReturnType<typeof streamError> | undefined;
   #begun = false;
@@ -89,17 +92,23 @@ export class ResponsesDecoder implements StreamDecoder {
     return [this.#end({ status: this.#error === undefined ? "cut" : "failed", error })];
   }
 
-  #frame(frame: SseFrame, events: StreamEvent[]): void {
-    if (frame.data === "[DONE]") return;
-    const value = parseFrame(frame.data, this.#payloads);
+  #frame({ data }: SseFrame, events: StreamEvent[]): void {
+    const delta = this.#ended ? undefined : this.#shapes.read(data);
+    if (delta !== undefined) this.#text(delta, events);
+    else if (data !== "[DONE]") this.#parsed(data, events);
+  }
+
+  #parsed(data: string, events: StreamEvent[]): void {
+    const value = parseFrame(data, this.#payloads);
     const type = isObject(value) ? stringOf(value["type"]) : undefined;
     if (!isObject(value) || type === undefined) {
-      this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 64 * 1024)}`, events);
+      this.#fail(`an event is not a JSON object with a type: ${data.slice(0, 64 * 1024)}`, events);
       return;
     }
-    const text = TEXT_EVENTS.get(type);
-    if (text !== undefined && !this.#ended) {
-      this.#text(text, value, events);
+    const source = TEXT_EVENTS.get(type);
+    if (source !== undefined && !this.#ended) {
+      if (source.field === "delta") this.#shapes.learn(data, value, source);
+      this.#text(textIn(source, value), events);
       return;
     }
     if (this.#ended || !RESPONSES_EVENTS.has(type)) {
@@ -107,7 +116,7 @@ export class ResponsesDecoder implements StreamDecoder {
       return;
     }
     try {
-      this.#known(type, value, frame.data, events);
+      this.#known(type, value, data, events);
     } catch (error) {
       if (!isThroughlineError(error)) throw error;
       this.#fail(error.message, events);
@@ -192,14 +201,11 @@ export class ResponsesDecoder implements StreamDecoder {
     return item;
   }
 
-  #text(source: TextSource, event: JsonObject, events: StreamEvent[]): void {
-    const outputIndex = indexOf(event);
+  #text({ source, outputIndex, part, text }: ReadText, events: StreamEvent[]): void {
     const item = this.#start(outputIndex, source.kind, events);
     if (item.done !== undefined) return;
-    const part = source.part === undefined ? 0 : (numberOf(event[source.part]) ?? 0);
-    const value = stringOf(event[source.field]) ?? "";
-    if (source.whole) this.#rest(outputIndex, item, source.channel, part, value, events);
-    else this.#delta(outputIndex, item, source.channel, part, value, events);
+    if (source.whole) this.#rest(outputIndex, item, source.channel, part, text, events);
+    else this.#delta(outputIndex, item, source.channel, part, text, events);
   }
 
   #delta(
@@ -350,6 +356,8 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 }
 
+stayCompiled(new ResponsesDecoder());
+
 function statusOf(said: string | undefined, told: ResponseStatus | undefined): ResponseStatus {
   // The object's own status wins over the event's name: an incomplete response in a `completed` event is incomplete
   // (R02).
@@ -362,6 +370,15 @@ function streamedOf(item: OpenItem, channel: DeltaChannel, part: number): Stream
   return growing?.channel === channel && growing.part === part
     ? growing
     : item.streamed.get(`${channel}${part}`);
+}
+
+function textIn(source: TextSource, event: JsonObject): ReadText {
+  return {
+    source,
+    outputIndex: indexOf(event),
+    part: source.part === undefined ? 0 : (numberOf(event[source.part]) ?? 0),
+    text: stringOf(event[source.field]) ?? "",
+  };
 }
 
 function indexOf(event: JsonObject): number {
