@@ -5,13 +5,13 @@
  * without a new request.
  */
 
-import type { EphemeralEvent, ErrorInfo, EventDraft, SessionEvent } from "../../base/events/index.ts";
+import type { ErrorInfo, EventDraft } from "../../base/events/index.ts";
 import { assertNever, isoTime } from "../../base/support/index.ts";
 import type { ItemDraft, StreamEnd, StreamEvent } from "../providers/index.ts";
 import { contextUse } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
-import { LiveItem } from "./live-item.ts";
-import { ScratchWriter } from "./scratch-journal.ts";
+import type { LiveItem } from "./live-item.ts";
+import { OpenItems } from "./open-items.ts";
 import { withServerCalls } from "./server-calls.ts";
 
 /** Logs the start of the next attempt of a request that was already sent. Resolves to its id. */
@@ -31,23 +31,21 @@ export class ResponseRecorder {
   readonly #openAgain: OpenAgain;
   #response: string;
   #startedMonotonic = 0;
-  readonly #open = new Map<number, LiveItem>();
-  /** Live events of one batch, sent together: one wake-up per network chunk instead of per token. */
-  #live: EphemeralEvent[] = [];
-  #scratch: ScratchWriter;
+  #open: OpenItems;
   #end: StreamEnd | undefined;
 
   constructor(context: TurnContext, response: string, openAgain: OpenAgain) {
     this.#context = context;
     this.#openAgain = openAgain;
     this.#response = response;
-    this.#scratch = new ScratchWriter(response);
-    this.#begin();
+    this.#open = this.#begin();
   }
 
-  #begin(): void {
+  #begin(): OpenItems {
+    const open = new OpenItems(this.#context.turn, this.#response);
     this.#startedMonotonic = this.#context.clock.monotonic();
-    this.#context.live.snapshot = () => this.#snapshot();
+    this.#context.live.snapshot = () => open.snapshot();
+    return open;
   }
 
   /** Undefined until the stream has ended. */
@@ -57,22 +55,23 @@ export class ResponseRecorder {
 
   /** Returns a promise only if an item was logged; most batches are just text. */
   take(batch: readonly StreamEvent[], from = 0): Promise<void> | undefined {
-    const { settings } = this.#context.live.fold;
     for (let index = from; index < batch.length; index += 1) {
-      const logged = this.#event(withServerCalls(batch[index] as StreamEvent, settings));
+      index = this.#open.takeDeltas(batch, index);
+      const event = batch[index];
+      const logged = event === undefined ? undefined : this.#event(event);
       if (logged !== undefined) return logged.then(() => this.take(batch, index + 1));
     }
     this.#flush();
     return undefined;
   }
 
-  #event(event: StreamEvent): Promise<void> | undefined {
+  #event(sent: StreamEvent): Promise<void> | undefined {
+    const event = withServerCalls(sent, this.#context.live.fold.settings);
     switch (event.type) {
       case "item_start":
         this.#start(event);
         return undefined;
-      case "delta":
-        this.#delta(event);
+      case "delta": // taken together with those that follow it
         return undefined;
       case "item_done":
         return this.#done(event.draft);
@@ -89,10 +88,9 @@ export class ResponseRecorder {
   /** Records how the response ended. Not durable by itself; the next sync covers it. */
   async close(end: StreamEnd): Promise<void> {
     const { turn, clock } = this.#context;
-    const drafts: EventDraft[] = [...this.#open].flatMap(([outputIndex, item]) =>
-      this.#partial(outputIndex, item),
-    );
-    this.#open.clear();
+    const drafts: EventDraft[] = this.#open
+      .abandon()
+      .flatMap(([outputIndex, item]) => this.#partial(outputIndex, item));
     const { status, ...facts } = end;
     drafts.push({
       type: "response_end",
@@ -116,7 +114,7 @@ export class ResponseRecorder {
 
   /** Ends a response when the log has no room for the rest of it, nor for its partial items. */
   async abandon(error: ErrorInfo): Promise<void> {
-    this.#open.clear();
+    this.#open.abandon();
     await this.close({ status: "failed", error });
   }
 
@@ -125,35 +123,21 @@ export class ResponseRecorder {
     this.#flush();
     await this.close(SPLICED);
     this.#response = await this.#openAgain();
-    this.#scratch = new ScratchWriter(this.#response);
-    this.#begin();
+    this.#open = this.#begin();
   }
 
   #start(event: Extract<StreamEvent, { type: "item_start" }>): void {
-    const { turn, clock } = this.#context;
-    const { outputIndex } = event;
-    const time = { now: clock.now(), monotonic: clock.monotonic() };
-    const item = new LiveItem(event, { turn, response: this.#response, outputIndex }, time);
-    this.#open.set(outputIndex, item);
-    this.#scratch.start(event);
-    this.#live.push(...item.started());
-  }
-
-  #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
-    const item = this.#open.get(event.outputIndex);
-    if (item === undefined || item.kind === "other") return;
-    item.delta(event.channel, event.part, event.text, this.#live);
-    if (event.text !== "") this.#scratch.add(event, item);
+    const { clock } = this.#context;
+    this.#open.start(event, { now: clock.now(), monotonic: clock.monotonic() });
   }
 
   async #done(draft: ItemDraft): Promise<void> {
     const { turn, clock } = this.#context;
-    const item = this.#open.get(draft.outputIndex);
-    const durationMs = Math.round(clock.monotonic() - (item?.startedMonotonic ?? clock.monotonic()));
-    this.#open.delete(draft.outputIndex);
-    this.#live.push(...(item?.ended(durationMs) ?? []));
+    const monotonic = clock.monotonic();
+    const item = this.#open.end(draft.outputIndex, monotonic);
+    const durationMs = Math.round(monotonic - (item?.startedMonotonic ?? monotonic));
     // Viewers get their turn after the append has begun, so what came together with the end of its item needs no rows.
-    const superseded = this.#scratch.takeItem(draft.outputIndex);
+    const superseded = this.#open.takeRowsOf(draft.outputIndex);
     this.#flush();
     const base = { ...draft, turn, response: this.#response };
     const started = isoTime(item?.startedAtMs ?? clock.now());
@@ -184,16 +168,10 @@ export class ResponseRecorder {
   }
 
   #flush(): void {
-    const rows = this.#scratch.take();
+    const rows = this.#open.takeRows();
     if (rows.length > 0) this.#context.live.log.scratch.write(rows);
-    if (this.#live.length === 0) return;
-    const live = this.#live;
-    this.#live = [];
-    this.#context.live.publish(live);
-  }
-
-  #snapshot(): readonly SessionEvent[] {
-    return [...this.#open.values()].flatMap((item) => item.snapshot());
+    const live = this.#open.takeLive();
+    if (live.length > 0) this.#context.live.publish(live);
   }
 }
 

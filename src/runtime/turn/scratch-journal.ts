@@ -85,7 +85,7 @@ export class ScratchWriter {
   }
 }
 
-type Row = readonly [response: string, outputIndex: number, ...rest: readonly unknown[]];
+export type Row = readonly [response: string, outputIndex: number, ...rest: readonly unknown[]];
 
 const NO_ROWS: readonly string[] = [];
 
