@@ -15,18 +15,21 @@ export class KeptEvents {
   #texts: string[] = [];
 
   add(events: readonly SessionEvent[]): void {
-    for (const event of events) {
-      if (!isDelta(event)) {
-        this.#closeRun();
-        this.#events.push(event);
-        continue;
-      }
-      if (this.#first === undefined || !isSamePart(this.#first, event)) {
-        this.#closeRun();
-        this.#first = event;
-      }
-      this.#texts.push(event.delta);
+    for (let at = 0; at < events.length; at += 1) {
+      const event = events[at] as SessionEvent;
+      if (this.#first !== undefined && continues(this.#first, event)) this.#texts.push(event.delta);
+      else this.#other(event);
     }
+  }
+
+  #other(event: SessionEvent): void {
+    this.#closeRun();
+    if (!isDelta(event)) {
+      this.#events.push(event);
+      return;
+    }
+    this.#first = event;
+    this.#texts.push(event.delta);
   }
 
   /** A list of its own: it does not grow with this one. */
@@ -56,11 +59,12 @@ function isDelta(event: SessionEvent): event is Delta {
   return type === "text_delta" || type === "reasoning_delta" || type === "tool_call_delta";
 }
 
-function isSamePart(a: Delta, b: Delta): boolean {
+/** Whether the event is the next delta of the same part. */
+function continues(first: Delta, event: SessionEvent): event is Delta {
   return (
-    a.type === b.type &&
-    a.outputIndex === b.outputIndex &&
-    a.response === b.response &&
-    (a.type !== "reasoning_delta" || b.type !== "reasoning_delta" || a.part === b.part)
+    event.type === first.type &&
+    event.outputIndex === first.outputIndex &&
+    event.response === first.response &&
+    (event.type !== "reasoning_delta" || first.type !== "reasoning_delta" || event.part === first.part)
   );
 }

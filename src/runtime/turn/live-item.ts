@@ -72,7 +72,9 @@ export class LiveItem {
 
   /** Appends to `live` the events that show this delta. */
   delta(channel: DeltaChannel, partKey: number, text: string, live: EphemeralEvent[]): void {
-    const part = this.#partOf(channel, partKey);
+    const growing = this.#growing;
+    const part =
+      growing?.channel === channel && growing.key === partKey ? growing : this.#partOf(channel, partKey);
     const { turn, response, outputIndex } = this.#identity;
     if (text !== "") part.pieces.push(text);
     if (part.held !== undefined) {
@@ -83,7 +85,7 @@ export class LiveItem {
       live.push({ type: "text_delta", turn, response, outputIndex, delta: text });
     else if (this.kind === "tool_call")
       live.push({ type: "tool_call_delta", turn, response, outputIndex, delta: text });
-    else live.push(this.#reasoningDelta(part, text));
+    else live.push({ type: "reasoning_delta", turn, response, outputIndex, part: part.number, delta: text });
   }
 
   ended(durationMs: number): readonly EphemeralEvent[] {
@@ -108,8 +110,6 @@ export class LiveItem {
   }
 
   #partOf(channel: DeltaChannel, partKey: number): Part {
-    const growing = this.#growing;
-    if (growing?.channel === channel && growing.key === partKey) return growing;
     const key = `${channel}${partKey}`;
     const known = this.#parts.get(key);
     this.#growing = known;

@@ -25,7 +25,6 @@ export interface ReadText {
 }
 
 interface Shape {
-  readonly type: string;
   readonly source: TextSource;
   readonly pattern: RegExp;
   /** The group of the pattern that has the value. Without one, the value is the same in every event. */
@@ -39,8 +38,11 @@ interface Shape {
 /** A delta is short. A pattern that fails goes back over the text, so none is tried on a long one. */
 const LONGEST_EVENT = 4096;
 
-/** A type whose deltas always differ in more than strings and numbers is parsed. */
-const MAX_SHAPES_OF_TYPE = 4;
+/** Each stream has a few types of deltas, and servers that are used side by side have few ways to write them. */
+const MAX_KNOWN = 16;
+
+/** What a stream may add: a server that writes each delta in another way is not worth a pattern each time. */
+const MAX_LEARNED = 16;
 
 /** V8 copies a shorter slice. A longer one would keep its whole chunk in memory. */
 const COPIED_BELOW = 13;
@@ -52,34 +54,43 @@ const ESCAPED = String.raw`${PLAIN}(?:\\.${PLAIN})*`;
 /** With few enough digits to be exact. */
 const INTEGER = String.raw`(?:0|[1-9]\d{0,14})`;
 
+/** Of all streams, the last used first. They have names of members, and no values. */
+const known: Shape[] = [];
+
 export class DeltaShapes {
-  /** The one that matched last is the first: deltas of one type follow one another. */
-  readonly #shapes: Shape[] = [];
-  readonly #learned = new Map<string, number>();
+  /** The one that matched last: deltas of one type follow one another. */
+  #current: Shape | undefined;
+  #learned = 0;
 
   /** Returns undefined for an event that must be parsed. */
   read(data: string): ReadText | undefined {
     if (data.length > LONGEST_EVENT) return undefined;
-    for (let at = 0; at < this.#shapes.length; at += 1) {
-      const shape = this.#shapes[at] as Shape;
-      const found = shape.pattern.exec(data);
+    const found = this.#current === undefined ? null : this.#current.pattern.exec(data);
+    if (found === null) return this.#readByOther(data);
+    return readBy(this.#current as Shape, found);
+  }
+
+  #readByOther(data: string): ReadText | undefined {
+    for (const [at, shape] of known.entries()) {
+      const found = shape === this.#current ? null : shape.pattern.exec(data);
       if (found === null) continue;
-      if (at > 0) this.#shapes.unshift(...this.#shapes.splice(at, 1));
+      this.#current = shape;
+      known.splice(at, 1);
+      known.unshift(shape);
       return readBy(shape, found);
     }
     return undefined;
   }
 
-  /** Takes a delta that had to be parsed. Its shape replaces an earlier one of its type. */
+  /** Takes a delta that had to be parsed. */
   learn(data: string, event: JsonObject, source: TextSource): void {
-    const type = String(event["type"]);
-    const learned = this.#learned.get(type) ?? 0;
-    if (data.length > LONGEST_EVENT || learned > MAX_SHAPES_OF_TYPE) return;
-    this.#learned.set(type, learned + 1);
-    const known = this.#shapes.findIndex((shape) => shape.type === type);
-    if (known !== -1) this.#shapes.splice(known, 1);
-    const shape = learned === MAX_SHAPES_OF_TYPE ? undefined : shapeOf(type, data, event, source);
-    if (shape !== undefined) this.#shapes.unshift(shape);
+    if (data.length > LONGEST_EVENT || this.#learned === MAX_LEARNED) return;
+    this.#learned += 1;
+    const shape = shapeOf(data, event, source);
+    if (shape === undefined) return;
+    this.#current = shape;
+    known.unshift(shape);
+    if (known.length > MAX_KNOWN) known.pop();
   }
 }
 
@@ -99,9 +110,10 @@ function readBy(shape: Shape, found: RegExpExecArray): ReadText | undefined {
   };
 }
 
-function shapeOf(type: string, data: string, event: JsonObject, source: TextSource): Shape | undefined {
+function shapeOf(data: string, event: JsonObject, source: TextSource): Shape | undefined {
   const keys = Object.keys(event);
-  if (typeof event[source.field] !== "string" || sliceObject(data).length !== keys.length) return undefined;
+  const isPlain = typeof event[source.field] === "string" && !keys.some((key) => hasContent(event[key]));
+  if (!isPlain || sliceObject(data).length !== keys.length) return undefined; // a member is repeated
   const members = keys
     .map((key) => ({ key, ...(memberSpan(data, key) as Span) }))
     .toSorted((a, b) => a.start - b.start);
@@ -111,24 +123,27 @@ function shapeOf(type: string, data: string, event: JsonObject, source: TextSour
   for (const { key, start, end } of members) {
     const any = key === "type" ? undefined : anyLike(event[key], key === source.field);
     if (any === undefined) continue;
-    const isRead = key === source.field || key === "output_index" || key === source.part;
+    const isPlace = any === INTEGER && (key === "output_index" || key === source.part);
+    const isRead = isPlace || key === source.field;
     if (isRead) groups.set(key, groups.size + 1);
     const quote = typeof event[key] === "string" ? '"' : "";
     pattern += literal(data.slice(at, start)) + quote + (isRead ? `(${any})` : any) + quote;
     at = end;
   }
-  const textGroup = groups.get(source.field);
-  if (textGroup === undefined) return undefined;
   return {
-    type,
     source,
     pattern: new RegExp(`${pattern}${literal(data.slice(at))}$`),
-    textGroup,
+    textGroup: groups.get(source.field) ?? 0,
     indexGroup: groups.get("output_index"),
     partGroup: groups.get(source.part ?? ""),
     outputIndex: numberOf(event["output_index"]) ?? 0,
     part: source.part === undefined ? 0 : (numberOf(event[source.part]) ?? 0),
   };
+}
+
+/** Arrays and objects with content differ from event to event. */
+function hasContent(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
 /** A pattern for every value of the same kind, or undefined for a value that must stay the same. */

@@ -38,16 +38,18 @@ type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>
 
 interface OpenItem {
   readonly kind: ItemKind;
-  /** Characters passed on so far, per channel and part; `growing` is the current part. */
+  /** By channel and part. */
   readonly streamed: Map<string, Streamed>;
-  growing: Streamed | undefined;
   done: ItemDraft | undefined;
 }
 
+/** What was passed on of one part of an item. */
 interface Streamed {
+  readonly outputIndex: number;
   readonly channel: DeltaChannel;
   readonly part: number;
-  count: number;
+  announced: boolean;
+  characters: number;
 }
 
 export class ResponsesDecoder implements StreamDecoder {
@@ -56,6 +58,8 @@ export class ResponsesDecoder implements StreamDecoder {
   /** Long strings of large events, known to be plain. */
   readonly #payloads: string[] = [];
   readonly #shapes = new DeltaShapes();
+  /** The part that the last delta belongs to, while its item is open. */
+  #growing: Streamed | undefined;
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
   #error: ReturnType<typeof streamError> | undefined;
   #begun = false;
@@ -67,7 +71,12 @@ export class ResponsesDecoder implements StreamDecoder {
 
   feed(frames: readonly SseFrame[]): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
-    for (const frame of frames) this.#frame(frame, events);
+    for (let at = 0; at < frames.length; at += 1) {
+      const { data } = frames[at] as SseFrame;
+      const delta = this.#ended ? undefined : this.#shapes.read(data);
+      if (delta !== undefined) this.#text(delta, events);
+      else if (data !== "[DONE]") this.#parsed(data, events);
+    }
     return events;
   }
 
@@ -90,12 +99,6 @@ export class ResponsesDecoder implements StreamDecoder {
       class: "TRUNC" as const,
     };
     return [this.#end({ status: this.#error === undefined ? "cut" : "failed", error })];
-  }
-
-  #frame({ data }: SseFrame, events: StreamEvent[]): void {
-    const delta = this.#ended ? undefined : this.#shapes.read(data);
-    if (delta !== undefined) this.#text(delta, events);
-    else if (data !== "[DONE]") this.#parsed(data, events);
   }
 
   #parsed(data: string, events: StreamEvent[]): void {
@@ -163,6 +166,7 @@ export class ResponsesDecoder implements StreamDecoder {
       if (repeated) return;
       if (this.#items.size > 0) events.push({ type: "restart" });
       this.#items.clear();
+      this.#growing = undefined;
       this.#error = undefined;
       this.#facts = {};
     }
@@ -195,55 +199,44 @@ export class ResponsesDecoder implements StreamDecoder {
   ): OpenItem {
     const known = this.#items.get(outputIndex);
     if (known !== undefined) return known;
-    const item: OpenItem = { kind, streamed: new Map(), growing: undefined, done: undefined };
+    const item: OpenItem = { kind, streamed: new Map(), done: undefined };
     this.#items.set(outputIndex, item);
     events.push({ type: "item_start", outputIndex, kind, ...facts });
     return item;
   }
 
   #text({ source, outputIndex, part, text }: ReadText, events: StreamEvent[]): void {
-    const item = this.#start(outputIndex, source.kind, events);
-    if (item.done !== undefined) return;
-    if (source.whole) this.#rest(outputIndex, item, source.channel, part, text, events);
-    else this.#delta(outputIndex, item, source.channel, part, text, events);
+    const { channel, whole } = source;
+    let streamed = this.#growing;
+    if (streamed?.outputIndex !== outputIndex || streamed.part !== part || streamed.channel !== channel) {
+      const item = this.#start(outputIndex, source.kind, events);
+      if (item.done !== undefined) return;
+      streamed = streamedOf(item, outputIndex, channel, part);
+      this.#growing = streamed;
+    }
+    if (whole) this.#rest(streamed, text, events);
+    else this.#delta(streamed, text, events);
   }
 
-  #delta(
-    outputIndex: number,
-    item: OpenItem,
-    channel: DeltaChannel,
-    part: number,
-    value: string,
-    events: StreamEvent[],
-  ): void {
-    const known = streamedOf(item, channel, part);
-    const streamed = known ?? { channel, part, count: 0 };
-    if (known === undefined) item.streamed.set(`${channel}${part}`, streamed);
-    item.growing = streamed;
-    streamed.count += value.length;
+  #delta(streamed: Streamed, text: string, events: StreamEvent[]): void {
+    const { outputIndex, channel, part } = streamed;
+    streamed.characters += text.length;
     // A new part is announced even while it is empty: its title may arrive later.
-    if (value !== "" || known === undefined)
-      events.push({ type: "delta", outputIndex, channel, part, text: value });
+    if (text !== "" || !streamed.announced) events.push({ type: "delta", outputIndex, channel, part, text });
+    streamed.announced = true;
   }
 
   /** Passes on text that was not streamed, as one delta: some servers send only `done` (failures.md R05). */
-  #rest(
-    outputIndex: number,
-    item: OpenItem,
-    channel: DeltaChannel,
-    part: number,
-    whole: string,
-    events: StreamEvent[],
-  ): void {
-    const missing = whole.slice(streamedOf(item, channel, part)?.count ?? 0);
-    if (missing !== "") this.#delta(outputIndex, item, channel, part, missing, events);
+  #rest(streamed: Streamed, whole: string, events: StreamEvent[]): void {
+    const missing = whole.slice(streamed.characters);
+    if (missing !== "") this.#delta(streamed, missing, events);
   }
 
   /** The draft joins all parts of a message, so their streamed characters are counted together. */
   #restOfMessage(outputIndex: number, item: OpenItem, draft: AssistantDraft, events: StreamEvent[]): void {
-    const streamed = [...item.streamed.values()].reduce((sum, { count }) => sum + count, 0);
-    const missing = `${draft.text}${draft.refusal ?? ""}`.slice(streamed);
-    if (missing !== "") this.#delta(outputIndex, item, "text", 0, missing, events);
+    const count = [...item.streamed.values()].reduce((sum, { characters }) => sum + characters, 0);
+    const missing = `${draft.text}${draft.refusal ?? ""}`.slice(count);
+    if (missing !== "") this.#delta(streamedOf(item, outputIndex, "text", 0), missing, events);
   }
 
   #done(data: string, events: StreamEvent[]): void {
@@ -274,8 +267,9 @@ export class ResponsesDecoder implements StreamDecoder {
     }
     if (draft.type === "assistant_message") this.#restOfMessage(outputIndex, item, draft, events);
     for (const [channel, part, whole] of textsOf(draft))
-      this.#rest(outputIndex, item, channel, part, whole, events);
+      this.#rest(streamedOf(item, outputIndex, channel, part), whole, events);
     item.done = draft;
+    this.#growing = undefined;
     if (draft.type === "other_item") this.#unknown.add(`item ${draft.itemType}`);
     events.push({ type: "item_done", outputIndex, draft });
   }
@@ -365,11 +359,13 @@ function statusOf(said: string | undefined, told: ResponseStatus | undefined): R
   return told ?? "cut";
 }
 
-function streamedOf(item: OpenItem, channel: DeltaChannel, part: number): Streamed | undefined {
-  const { growing } = item;
-  return growing?.channel === channel && growing.part === part
-    ? growing
-    : item.streamed.get(`${channel}${part}`);
+function streamedOf(item: OpenItem, outputIndex: number, channel: DeltaChannel, part: number): Streamed {
+  const key = `${channel}${part}`;
+  const known = item.streamed.get(key);
+  if (known !== undefined) return known;
+  const streamed = { outputIndex, channel, part, announced: false, characters: 0 };
+  item.streamed.set(key, streamed);
+  return streamed;
 }
 
 function textIn(source: TextSource, event: JsonObject): ReadText {
