@@ -13,6 +13,7 @@ import {
   arrayOf,
   isObject,
   isThroughlineError,
+  memberSpan,
   type JsonObject,
   numberOf,
   objectOf,
@@ -139,7 +140,7 @@ export class ResponsesDecoder implements StreamDecoder {
         this.#added(value, events);
         break;
       case "response.output_item.done":
-        this.#done(data, events);
+        this.#done(value, data, events);
         break;
       case "response.completed":
         this.#terminalEvent(value, data, "completed", events);
@@ -239,10 +240,11 @@ export class ResponsesDecoder implements StreamDecoder {
     if (missing !== "") this.#delta(streamedOf(item, outputIndex, "text", 0), missing, events);
   }
 
-  #done(data: string, events: StreamEvent[]): void {
-    const text = sliceMember(data, "item") ?? sliceMember(data, "output_item");
-    const outputIndex = Number(sliceMember(data, "output_index") ?? "0");
-    if (text?.startsWith("{") !== true || !Number.isSafeInteger(outputIndex) || outputIndex < 0) {
+  #done(event: JsonObject, data: string, events: StreamEvent[]): void {
+    const span = memberSpan(data, "item" in event ? "item" : "output_item");
+    const text = span && data.slice(span.start, span.end);
+    const { output_index: outputIndex = 0 } = event;
+    if (text?.startsWith("{") !== true || !isIndex(outputIndex)) {
       this.#fail("output_item.done without an item or an index", events);
       return;
     }
@@ -366,6 +368,10 @@ function streamedOf(item: OpenItem, outputIndex: number, channel: DeltaChannel, 
   const streamed = { outputIndex, channel, part, announced: false, characters: 0 };
   item.streamed.set(key, streamed);
   return streamed;
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function textIn(source: TextSource, event: JsonObject): ReadText {
