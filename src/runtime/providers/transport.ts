@@ -75,32 +75,36 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
     return this.#readMore(this.#chunks);
   }
 
-  async #readMore(chunks: BodyChunks): Promise<Batch> {
+  /** Not an async function: with many streams at a slow pace, nearly every event is a chunk, and has its cost. */
+  #readMore(chunks: BodyChunks): Promise<Batch> {
+    return chunks.next().then(this.#take, this.#failed);
+  }
+
+  readonly #take = (chunk: IteratorResult<Uint8Array, undefined>): Batch | Promise<Batch> => {
     try {
-      for (;;) {
-        const chunk = await chunks.next();
-        if (chunk.done === true) return this.#last(this.#decoder.close());
-        this.#options.onBytes?.(chunk.value);
-        const events = this.#decoder.feed(this.#frames.feed(chunk.value));
-        if (this.#decoder.ended) {
-          // Do not wait for more after the terminal event: some servers keep the connection open.
-          chunks.release();
-          return this.#last(events);
-        }
-        if (events.length > 0) return { value: events, done: false };
+      if (chunk.done === true) return this.#last(this.#decoder.close());
+      this.#options.onBytes?.(chunk.value);
+      const events = this.#decoder.feed(this.#frames.feed(chunk.value));
+      if (this.#decoder.ended) {
+        // Do not wait for more after the terminal event: some servers keep the connection open.
+        this.#chunks?.release();
+        return this.#last(events);
       }
+      return events.length > 0 || this.#chunks === undefined
+        ? { value: events, done: false }
+        : this.#readMore(this.#chunks);
     } catch (error) {
       return this.#failed(error);
     }
-  }
+  };
 
-  async #failed(error: unknown): Promise<Batch> {
+  readonly #failed = async (error: unknown): Promise<Batch> => {
     await this.#chunks?.return();
     const end = this.#options.signal.aborted
       ? ({ status: "cancelled" } as const)
       : ({ status: "cut", error: connectionError(error) } as const);
     return this.#last([{ type: "end", end }]);
-  }
+  };
 
   /** Adds the request id to the `end` event, which is always the last. */
   #last(events: readonly StreamEvent[]): Batch {

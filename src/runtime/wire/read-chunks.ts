@@ -72,7 +72,9 @@ class ChunkReader implements StoppableChunks {
   /** The reader has learned that, or has left. */
   #closed = false;
   #error: unknown;
-  #waiting: Waiter[] = [];
+  /** Readers of chunks that have not arrived. Mostly there is one: a list for it would grow and shrink with every chunk. */
+  #waiting: Waiter | undefined;
+  readonly #others: Waiter[] = [];
 
   constructor(stream: Readable, watch: ChunkWatch) {
     this.#stream = stream;
@@ -130,7 +132,7 @@ class ChunkReader implements StoppableChunks {
 
   return(): Promise<Result> {
     this.#close();
-    for (const { resolve } of this.#waiting.splice(0)) resolve(DONE);
+    for (const { resolve } of this.#waiters()) resolve(DONE);
     return Promise.resolve(DONE);
   }
 
@@ -141,13 +143,14 @@ class ChunkReader implements StoppableChunks {
   #take(chunk: Uint8Array): void {
     // An empty chunk is not a sign of life: it neither reaches the reader nor refreshes a timer.
     if (this.#closed || this.#over || chunk.length === 0) return;
-    const waiter = this.#waiting.shift();
+    const waiter = this.#waiting;
     if (waiter === undefined) {
       this.#queue.push(chunk);
       this.#bufferedBytes += chunk.length;
       if (this.#bufferedBytes > MAX_BUFFERED_BYTES) this.#stream.pause();
       return;
     }
+    this.#waiting = this.#others.length === 0 ? undefined : this.#others.shift();
     const refused = this.#watch.given(chunk.length);
     if (refused === undefined) waiter.resolve({ value: chunk, done: false });
     else waiter.reject(this.#fail(refused));
@@ -161,7 +164,8 @@ class ChunkReader implements StoppableChunks {
     }
     this.#watch.waiting();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      if (this.#waiting === undefined) this.#waiting = { resolve, reject };
+      else this.#others.push({ resolve, reject });
     });
   }
 
@@ -169,11 +173,18 @@ class ChunkReader implements StoppableChunks {
     if (this.#over) return;
     this.#over = true;
     this.#error = error;
-    for (const { resolve, reject } of this.#waiting.splice(0)) {
+    for (const { resolve, reject } of this.#waiters()) {
       const failure = this.#closed ? undefined : this.#finish();
       if (failure === undefined) resolve(DONE);
       else reject(failure);
     }
+  }
+
+  /** All that wait. None does afterwards. */
+  #waiters(): readonly Waiter[] {
+    const all = this.#waiting === undefined ? [] : [this.#waiting, ...this.#others.splice(0)];
+    this.#waiting = undefined;
+    return all;
   }
 
   /** Reports the end or the error once; later reads just find the stream over. */

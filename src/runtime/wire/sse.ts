@@ -67,7 +67,7 @@ export class SseDecoder {
 
   /** Returns the frames that this chunk completes. */
   feed(chunk: Uint8Array): readonly SseFrame[] {
-    const text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    const text = this.#decoder.write(chunk);
     if (text === "") return NONE; // the first bytes of a character
     const lines = this.#normal(text).split("\n");
     const rest = lines.pop() ?? "";
