@@ -270,8 +270,8 @@ export const breaks = [
     law: 6,
     what: "the next request ignores the correction",
     file: "src/runtime/fold/fold.ts",
-    find: "        this.#overrides.push(event);\n",
-    replace: "        this.#overrides = [];\n",
+    find: "      this.#overrides.push(event);\n",
+    replace: "      this.#overrides = [];\n",
     tests: ["test/laws/law-6-every-log-can-go-on.test.ts", conversations],
   },
   {
