@@ -132,7 +132,8 @@ export class FileLog implements Log {
     // The caller makes the end of a turn durable next. The disk begins now, while the summary and the viewers are served.
     const synced = durable || turn === "end" ? this.#sync() : undefined;
     synced?.catch(() => undefined); // a failed sync is final, so the next call reports it
-    if (turn === "end") this.#summary.keep(this.events, this.#file, this.#size);
+    const kept = turn === "end" ? this.#keepSummary() : undefined;
+    if (kept !== undefined) await kept;
     if (durable) await synced;
     return added;
   }
@@ -234,13 +235,17 @@ export class FileLog implements Log {
     return this.#blobs.get(name);
   }
 
+  #keepSummary(): Promise<void> | undefined {
+    return this.#summary.keep(this.events, () => ({ file: this.#file, size: this.#size }));
+  }
+
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#closing.abort();
     try {
       if (this.#file !== undefined && !this.lost.aborted && this.mode === "write") {
         await this.#sync();
-        this.#summary.keep(this.events, this.#file, this.#size);
+        await this.#keepSummary();
       }
     } finally {
       if (this.#file !== undefined) closeSync(this.#file);

@@ -571,3 +571,24 @@ test("a log that cannot be read is listed with its problem and hides no other", 
     ["t", "of t", true],
   ]);
 });
+
+test("a long log is counted in parts between which the event loop is free, and its summary is complete", async () => {
+  const folder = temporaryFolder();
+  const store = fileStore(folder);
+  const log = await store.open("long", { mode: "write" });
+  const draft = { type: "title", title: "one of many", by: "person" } as const;
+  await log.append([{ type: "session_start", session: "long", root: "long", writer: "w" }]);
+  await log.append(Array.from({ length: 90_000 }, () => draft));
+  await log.append([], { durable: true });
+  let turns = 0;
+  let counting = true;
+  const count = (): void => {
+    turns += 1;
+    if (counting) setImmediate(count);
+  };
+  setImmediate(count);
+  await log.close();
+  counting = false;
+  expect(turns).toBeGreaterThanOrEqual(10);
+  expect(readFileSync(join(folder, "long.summary"), "utf8")).toContain('"events":90001');
+});

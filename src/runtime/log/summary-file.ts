@@ -15,6 +15,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 
 import { headsOf, type LoggedEvent } from "../../base/events/index.ts";
 import { codeOf } from "../../base/support/index.ts";
@@ -134,6 +135,14 @@ export interface SpareFile {
   giveAs(path: string): boolean;
 }
 
+export interface WrittenLog {
+  readonly file: number | undefined;
+  readonly size: number;
+}
+
+/** A few milliseconds of work. */
+const COUNTED_AT_ONCE = 8 * 1024;
+
 /** Keeps the summary of a writer's log up to date. Counts nothing until first asked to. */
 export class SummaryKeeper {
   readonly #log: string;
@@ -150,18 +159,34 @@ export class SummaryKeeper {
     this.#kept = events;
   }
 
-  /** `file` is the log and `size` its length with all of `events`. */
-  keep(events: readonly LoggedEvent[], file: number | undefined, size: number): void {
-    if (file === undefined || events.length === this.#kept) return;
-    this.#kept = events.length;
+  /**
+   * `written` has the file of the log, if it is open, and its length with all of `events`. Resolves only if there was
+   * much to count: the event loop is free between two parts of it.
+   */
+  keep(events: readonly LoggedEvent[], written: () => WrittenLog): Promise<void> | undefined {
+    const { file, size } = written();
+    if (file === undefined || events.length === this.#kept) return undefined;
     try {
-      const state = fstatSync(file, { bigint: true });
-      if (state.size !== BigInt(size)) return; // another process writes to it
       this.#facts ??= new SessionFacts();
+      if (events.length > this.#facts.lastSeq + 1 + COUNTED_AT_ONCE)
+        return this.#countAhead(events, this.#facts).then(() => this.keep(events, written));
+      this.#kept = events.length;
+      const state = fstatSync(file, { bigint: true });
+      if (state.size !== BigInt(size)) return undefined; // another process writes to it
       this.#facts.addHeads(headsOf(events), this.#facts.lastSeq + 1);
       writeSummary(this.#log, this.#session, state, summaryOf(this.#facts), this.#spare);
     } catch {
       // The events are in the log, so a list reads them from there.
+    }
+    return undefined;
+  }
+
+  async #countAhead(events: readonly LoggedEvent[], facts: SessionFacts): Promise<void> {
+    const heads = headsOf(events);
+    while (heads.length > facts.lastSeq + 1 + COUNTED_AT_ONCE) {
+      const from = facts.lastSeq + 1;
+      facts.addHeads(heads, from, from + COUNTED_AT_ONCE);
+      await setImmediate();
     }
   }
 }
