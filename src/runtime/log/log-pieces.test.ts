@@ -8,6 +8,7 @@ import { inOrder, LogBuilder } from "../../../test/contracts/log-builder.ts";
 import { type EventHead, eventOf, type LoggedEvent } from "../../base/events/index.ts";
 import { linesFrom } from "./line-framing.ts";
 import { LogPieces, type PieceSizes } from "./log-pieces.ts";
+import { LARGEST_LOG_BYTES, mostEvents } from "./log-size.ts";
 
 const FROM = { offset: 0, seq: 0, epoch: 0 };
 
@@ -22,7 +23,8 @@ const LOG = ((): readonly LoggedEvent[] => {
   return log.events.map(inOrder);
 })();
 
-async function load(path: string, sizes: PieceSizes, size = statSync(path).size) {
+async function load(path: string, given: Partial<PieceSizes>, size = statSync(path).size) {
+  const sizes = { ...AMPLE, ...given };
   const file = openSync(path, "r");
   const pieces = new LogPieces(path, "s", sizes);
   const heads: EventHead[] = [];
@@ -37,6 +39,9 @@ async function load(path: string, sizes: PieceSizes, size = statSync(path).size)
     closeSync(file);
   }
 }
+
+/** What bounds nothing here. */
+const AMPLE = { piece: 2 ** 22, kept: 2 ** 28, line: 2 ** 22, events: 1000 };
 
 function written(tail = ""): string {
   const path = join(temporaryFolder(), "s.jsonl");
@@ -72,7 +77,7 @@ test("reading at once gives the same", () => {
   const path = written();
   const file = openSync(path, "r");
   const heads: EventHead[] = [];
-  const pieces = new LogPieces(path, "s", { piece: 1000, kept: 2 ** 28 });
+  const pieces = new LogPieces(path, "s", { ...AMPLE, piece: 1000, kept: 2 ** 28 });
   pieces.loadNow(file, statSync(path).size, FROM, (more) => void heads.push(...more));
   closeSync(file);
   expect(heads.map(eventOf)).toEqual(LOG);
@@ -111,4 +116,23 @@ test("a file that is cut while it is read ends there", async () => {
   const path = written();
   const { heads } = await load(path, { piece: 1000, kept: 2 ** 28 }, statSync(path).size + 5000);
   expect(heads).toHaveLength(LOG.length);
+});
+
+test("a log with more events than memory holds is refused before they take it", async () => {
+  await expect(load(written(), { piece: 1000, events: 40 })).rejects.toMatchObject({
+    code: "log_too_large",
+    message: expect.stringContaining("more than 40 events") as string,
+  });
+});
+
+test("a file that goes on without a line break is damaged, and is not read to its end", async () => {
+  const endless = load(written("x".repeat(2 ** 23)), { piece: 4096, line: 2 ** 16 });
+  await expect(endless).rejects.toMatchObject({
+    code: "log_damaged",
+    details: { line: LOG.length + 1, byte: linesFrom(LOG).length },
+  });
+});
+
+test("this process has memory for the events of any log that a writer may make", () => {
+  expect(mostEvents(4 * 2 ** 30)).toBeGreaterThan(LARGEST_LOG_BYTES / 800);
 });

@@ -4,6 +4,7 @@
  * again from the file, and each line is verified again.
  */
 
+import { constants as limits } from "node:buffer";
 import { closeSync, constants, fstatSync, read, readSync } from "node:fs";
 import { promisify } from "node:util";
 
@@ -12,6 +13,7 @@ import { isWhole, textOfLine } from "../../base/files/index.ts";
 import { codedError, isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { damagedLog } from "./damage.ts";
 import { LAST_WRITE_BYTES, LineInBuffer, type ScannedHeads, scanHeads } from "./line-framing.ts";
+import { assertFits, mostEvents } from "./log-size.ts";
 import { openRegular } from "./open-log-file.ts";
 
 /** Scanning one takes a few milliseconds. */
@@ -19,14 +21,24 @@ const PIECE_BYTES = 4 * 1024 * 1024;
 /** How much of a log stays in memory: the newest pieces. */
 const KEPT_BYTES = 256 * 1024 * 1024;
 
+/** What bounds the memory that a log takes. */
 export interface PieceSizes {
   readonly piece: number;
   readonly kept: number;
+  /** The longest line. */
+  readonly line: number;
+  /** The most events. */
+  readonly events: number;
 }
 
 const NOTHING = Buffer.alloc(0);
 
-const SIZES: PieceSizes = { piece: PIECE_BYTES, kept: KEPT_BYTES };
+const SIZES: PieceSizes = {
+  piece: PIECE_BYTES,
+  kept: KEPT_BYTES,
+  line: limits.MAX_STRING_LENGTH, // no string can hold a longer one
+  events: mostEvents(),
+};
 
 interface Piece {
   readonly start: number;
@@ -103,6 +115,7 @@ class Reading implements LoadedLines {
     this.#seq += heads.length;
     this.#epoch = heads.at(-1)?.epoch ?? this.#epoch;
     this.tail = whole.subarray(goodBytes);
+    this.#pieces.assertFits(this.#seq, this.goodBytes, this.tail.length);
     this.#take(heads);
   }
 }
@@ -196,6 +209,14 @@ export class LogPieces implements LineSource {
       "log_replaced",
       `event ${seq} of session "${this.#session}" is no longer in ${this.#path}. Open the session again`,
     );
+  }
+
+  /** Called after each piece, so that no file takes more memory than there is. */
+  assertFits(events: number, goodBytes: number, tail: number): void {
+    assertFits(events, this.#sizes.events, this.#session);
+    if (tail <= this.#sizes.line) return;
+    const problem = "it goes on without a line break for longer than any event";
+    throw damagedLog({ line: events + 1, byte: goodBytes, problem, salvageable: events > 0 }, this.#session);
   }
 
   damaged(start: number, seq: number, error: unknown): Error {
