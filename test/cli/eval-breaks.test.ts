@@ -34,9 +34,9 @@ const BREAKS: readonly Break[] = [
   },
   {
     what: "reasoning does not go back",
-    file: "src/runtime/fold/guard.ts",
-    find: "  if (!context.policyAllows) return",
-    replace: "  if (reasoning.length > 0) return",
+    file: "src/runtime/fold/replay-policy.ts",
+    find: '  if (policy === "all") return undefined;',
+    replace: '  if (policy === "all") return new Set();',
     red: ["answer", "edit-files", "five-steps", "tool-loop", "prefix-bound"],
   },
   {
@@ -49,8 +49,8 @@ const BREAKS: readonly Break[] = [
   {
     what: "a correction is forgotten with the next request",
     file: "src/runtime/fold/fold.ts",
-    find: "        this.#overrides.push(event);\n",
-    replace: "        this.#overrides = [];\n",
+    find: "      this.#overrides.push(event);\n",
+    replace: "      this.#overrides = [];\n",
     red: ["refused-payload"],
   },
   {

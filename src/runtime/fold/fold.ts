@@ -203,7 +203,7 @@ export class Fold {
 
   /** Decodes only what changes how the rest is sent. A group decodes its items when it is asked for them. */
   #take(head: EventHead): void {
-    const part = PART[head.type];
+    const part = partOf(head.type);
     if (part === "group") this.#groups.get(head.response ?? "")?.add(head);
     else if (part === "start") this.#begin(head);
     else if (part === "whole") this.#takeWhole(eventOf(head));
@@ -238,34 +238,40 @@ export class Fold {
   }
 }
 
-/** What each type is for a request. The parts of groups and their starts are known by their heads. */
-const PART: Readonly<Record<LoggedEvent["type"], "start" | "group" | "whole" | "nothing">> = {
-  response_start: "start",
-  reasoning: "group",
-  assistant_message: "group",
-  tool_call: "group",
-  hosted_item: "group",
-  other_item: "group",
-  tool_start: "group",
-  tool_result: "group",
-  response_end: "group",
-  settings: "whole",
-  replay_override: "whole",
-  user_message: "whole",
-  session_start: "nothing",
-  title: "nothing",
-  partial: "nothing",
-  permission_request: "nothing",
-  permission_decision: "nothing",
-  permission_rule: "nothing",
-  elicitation_request: "nothing",
-  elicitation_answer: "nothing",
-  branch: "nothing", // and compaction: the path is built again
-  compaction: "nothing",
-  notice: "nothing",
-  turn_end: "nothing",
-  unknown: "nothing",
-};
+/** What an event of this type is for a request. The parts of groups and their starts are known by their heads. */
+function partOf(type: LoggedEvent["type"]): "start" | "group" | "whole" | "nothing" {
+  switch (type) {
+    case "response_start":
+      return "start";
+    case "reasoning":
+    case "assistant_message":
+    case "tool_call":
+    case "hosted_item":
+    case "other_item":
+    case "tool_start":
+    case "tool_result":
+    case "response_end":
+      return "group";
+    case "settings":
+    case "replay_override":
+    case "user_message":
+      return "whole";
+    case "session_start":
+    case "title":
+    case "partial":
+    case "permission_request":
+    case "permission_decision":
+    case "permission_rule":
+    case "elicitation_request":
+    case "elicitation_answer":
+    case "branch": // and compaction: the path is built again
+    case "compaction":
+    case "notice":
+    case "turn_end":
+    case "unknown":
+      return "nothing";
+  }
+}
 
 function overrideOf(head: EventHead): ReplayOverride {
   return eventOf(head) as ReplayOverride;
