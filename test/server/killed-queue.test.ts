@@ -21,7 +21,9 @@ const kill = async ({ child, exited }: Server): Promise<void> => {
 
 test("messages that waited are listed by the next server, run once, and never after they were withdrawn", async () => {
   const place = newPlace();
-  const { env } = await emulatorOf({ steps: [STALLED, STALLED, { output: [{ message: "Done." }] }] });
+  const { emulator, env } = await emulatorOf({
+    steps: [STALLED, STALLED, { output: [{ message: "Done." }] }],
+  });
   const server = await serve(place, env);
   const session = await (await connect(server.url, { token: TOKEN })).open({ id: "s1" });
   session
@@ -41,6 +43,8 @@ test("messages that waited are listed by the next server, run once, and never af
   })();
   // The second message runs and is stuck, so the fourth still waits.
   await expect.poll(() => after.queued).toEqual([{ turn: "fourth", text: "fourth" }]);
+  // It leaves the queue before its request is sent. A kill in between would leave its stalled step to the fourth.
+  await expect.poll(() => emulator.report().requests.length).toBe(2);
   expect(await messagesIn(place)).toHaveLength(2);
   await kill(next);
 
