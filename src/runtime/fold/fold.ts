@@ -18,7 +18,7 @@ import {
   type Settings,
   type ToolCall,
 } from "../../base/events/index.ts";
-import { sendableToolName } from "../../base/support/index.ts";
+import { assertNever, sendableToolName } from "../../base/support/index.ts";
 import { activePath, leavesAside, startsAside } from "./active-path.ts";
 import { containerOf, givesContainer } from "./container.ts";
 import { type Entry, Group } from "./entries.ts";
@@ -270,6 +270,8 @@ function partOf(type: LoggedEvent["type"]): "start" | "group" | "whole" | "nothi
     case "turn_end":
     case "unknown":
       return "nothing";
+    default:
+      return assertNever(type, "event type");
   }
 }
 
