@@ -25,7 +25,8 @@ const REASON = new Error("the user pressed a key");
  */
 const ownTimers = new Set<unknown>();
 
-function countOwnTimers(): void {
+/** Returns what undoes it: the fake timers must be in their places again before they are replaced by the real ones. */
+function countOwnTimers(): () => void {
   ownTimers.clear();
   const { setTimeout: set, clearTimeout: clear } = globalThis;
   const counted = (run: () => void, ms?: number): NodeJS.Timeout => {
@@ -42,12 +43,13 @@ function countOwnTimers(): void {
     ownTimers.delete(timer);
     clear(timer);
   };
+  return () => Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
 }
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  countOwnTimers();
   afterTest(() => void vi.useRealTimers());
+  afterTest(countOwnTimers());
 });
 
 /** The parts of a socket that this code uses. */
