@@ -13,6 +13,7 @@ import {
   isSame,
   nextQuote,
   numberIn,
+  OPEN_BRACE,
   QUOTE,
 } from "./line-bytes.ts";
 import type { KnownHead } from "./stored-event.ts";
@@ -161,6 +162,5 @@ const RESPONSE = bytesOf('","response":"');
 const TYPE = bytesOf('","type":"');
 const STEP = bytesOf(',"step":');
 const COMPLETED = bytesOf(',"status":"completed"');
-const OPEN_BRACE = 0x7b;
 const LONGEST_ID = 100;
 const PLAIN_ID = /^[\w.:-]+$/;

@@ -131,7 +131,7 @@ const ATTEMPT = bytesOf(',"attempt":');
 const ORIGIN = bytesOf(',"origin":{');
 let lastOrigin: { readonly raw: Uint8Array; readonly origin: Origin } | undefined;
 
-/** The usage of a response, without its `response_end` being decoded. The line is known to be as usual (line-head.ts). */
+/** The usage of a response. A line that is known by its head is as usual (line-head.ts), so nothing is decoded. */
 export function usageOf(head: EventHead): Usage | undefined {
   if (!isQuiet(head)) return (eventOf(head) as ResponseEnd).usage;
   const { bytes, start, end } = head.line;

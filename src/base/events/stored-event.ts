@@ -36,16 +36,11 @@ export interface LineSource {
   readonly keeps: boolean;
 }
 
-/** What is known of a line before its event is decoded. `typeEnd` is where the fields of its type begin. */
-export interface KnownHead {
-  readonly type: LoggedEvent["type"];
-  readonly seq: number;
-  readonly epoch: number;
-  readonly turn: string | undefined;
-  readonly response: string | undefined;
-  readonly step: number | undefined;
-  readonly typeEnd: number;
-}
+/** What is known of a line before its event is decoded. */
+export type KnownHead = Pick<
+  StoredEvent,
+  "type" | "seq" | "epoch" | "turn" | "response" | "step" | "typeEnd"
+>;
 
 /**
  * The head of an event, and the place of its line. Every event of a file is one, also if it was decoded when its line

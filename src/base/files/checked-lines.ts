@@ -37,11 +37,7 @@ export const SUM_BYTES = ',"sum":"00000000"}'.length;
 
 /** Returns the line without its checksum, or undefined if the checksum does not match. */
 export function checkedLine(line: Buffer): string | undefined {
-  return checkedText(line, 0, line.length);
-}
-
-export function checkedText(bytes: Buffer, start: number, end: number): string | undefined {
-  return isWhole(bytes, start, end) ? textOfLine(bytes, start, end) : undefined;
+  return isWhole(line, 0, line.length) ? textOfLine(line, 0, line.length) : undefined;
 }
 
 /** Whether the checksum of a line matches. */

@@ -2,7 +2,6 @@
 
 export {
   checkedLine,
-  checkedText,
   frameOpen,
   isWhole,
   LF,

@@ -14,13 +14,13 @@ import { getHeapStatistics } from "node:v8";
 import type { EventDraft } from "../../base/events/index.ts";
 import { codedError, ThroughlineError } from "../../base/support/index.ts";
 
-/** The largest log that this version opens: the heads of its events take some 3.5 GB, and V8 has 4 GB at most unless told otherwise. */
+/** The largest log that this version opens. The heads of its events take some 3.5 GB, and V8 has 4 GB by default. */
 export const LARGEST_LOG_BYTES = 2 ** 33;
 
 /** What the head of an event takes with everything that the folds keep of it: 308 bytes were measured. */
 const HEAD_BYTES = 320;
 
-/** The most events that fit into this process; V8 would end it without a word. Much of its memory is for other things. */
+/** The most events that fit into this process; with more, V8 ends it without a word. The rest is for other things. */
 export function mostEvents(heapBytes = getHeapStatistics().heap_size_limit): number {
   return Math.floor((0.85 * heapBytes) / HEAD_BYTES);
 }
